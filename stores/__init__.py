@@ -1,0 +1,1 @@
+"""I/O: protocols, then one folder for each backend."""

@@ -1,0 +1,97 @@
+"""The connection pool, transactions of an organisation, and the one place where driver errors become ours."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from uuid import UUID
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import DictRow, dict_row
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from tributary.domain.errors import DependencyUnavailable, InvalidRequest
+
+Connection = AsyncConnection[DictRow]
+Pool = AsyncConnectionPool[Connection]
+
+#: States of "this text has no form here": the driver's own refusal of NUL has none.
+_UNSTORABLE = (None, "22021", "22P05")
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Driver errors that say "PostgreSQL can't serve" or "this text can't be stored" as errors of our tree. All
+    others are bugs in our statements, and stay what they are."""
+    try:
+        yield
+    except (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed) as error:
+        raise DependencyUnavailable("PostgreSQL can't be reached") from error
+    except (psycopg.DataError, UnicodeEncodeError) as error:
+        if isinstance(error, psycopg.DataError) and error.sqlstate not in _UNSTORABLE:
+            raise
+        raise InvalidRequest("A text holds characters that can't be stored (NUL or half a surrogate pair)") from error
+
+
+async def _configure(connection: Connection) -> None:
+    await register_vector_async(connection)  # type: ignore[no-untyped-call]
+
+
+def make_pool(dsn: str, *, role: str | None, size: int, name: str) -> Pool:
+    """A pool that is not open yet. Connections are checked when they are handed out, since those that a server or
+    a firewall dropped while idle fail only at their first use. `role` is the one to serve as, where it is not the
+    one that logs in: a superuser is exempt from row-level security."""
+    options = {"options": f"-c role={role}"} if role else {}
+    return AsyncConnectionPool(
+        make_conninfo(dsn, application_name=name, **options),
+        connection_class=AsyncConnection[DictRow],
+        kwargs={"autocommit": True, "row_factory": dict_row},
+        min_size=1,
+        max_size=size,
+        timeout=10,
+        name=name,
+        configure=_configure,
+        check=AsyncConnectionPool.check_connection,
+        open=False,
+    )
+
+
+class Database:
+    """Hands out connections inside a transaction that sees one organisation, and no other."""
+
+    def __init__(self, dsn: str, *, role: str | None, pool_size: int = 12) -> None:
+        self.dsn = dsn
+        self.role = role
+        self.pool = make_pool(dsn, role=role, size=pool_size, name="tributary")
+
+    async def open(self) -> None:
+        """Raises `DependencyUnavailable` when no connection can be made."""
+        with translated():
+            await self.pool.open(wait=True, timeout=10)
+
+    async def close(self) -> None:
+        await self.pool.close()
+
+    @asynccontextmanager
+    async def organisation(self, organisation_id: UUID) -> AsyncIterator[Connection]:
+        """A transaction of `organisation_id`: the setting lives as long as the transaction, so that a pooled
+        connection never carries it to the next caller."""
+        with translated():
+            async with self.pool.connection() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('app.organisation', %s, true)", (str(organisation_id),))
+                yield connection
+
+    @asynccontextmanager
+    async def upkeep(self) -> AsyncIterator[Connection]:
+        """A transaction that sees the rows of `organisations`, all of them, and nothing else."""
+        with translated():
+            async with self.pool.connection() as connection, connection.transaction():
+                await connection.execute("SELECT set_config('app.upkeep', 'on', true)")
+                yield connection
+
+    async def check(self) -> None:
+        """Raises `DependencyUnavailable` when PostgreSQL does not answer."""
+        with translated():
+            async with self.pool.connection(timeout=2) as connection:
+                await connection.execute("SELECT 1")

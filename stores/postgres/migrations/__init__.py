@@ -1,0 +1,1 @@
+"""The schema, as append-only Alembic revisions of plain SQL."""

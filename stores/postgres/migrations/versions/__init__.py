@@ -1,0 +1,1 @@
+"""One file a revision; a released revision is never edited."""

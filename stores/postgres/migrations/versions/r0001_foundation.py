@@ -1,0 +1,301 @@
+"""Organisations, keys, bots, knowledge bases, documents, chunks, conversations, attachments.
+
+Every key leads with the organisation: a row can't refer to another organisation's, and each table can be
+distributed by `organisation_id` (Citus) as it is.
+"""
+
+from stores.postgres.migrations.sql import grant, isolate, run
+
+revision = "r0001"
+down_revision = None
+branch_labels = None
+depends_on = None
+
+ROLE = """
+DO $$ BEGIN
+    CREATE ROLE tributary_app NOLOGIN;
+EXCEPTION
+    WHEN duplicate_object OR unique_violation THEN NULL;
+    WHEN insufficient_privilege THEN
+        RAISE NOTICE 'this role may not create roles: the owner of the tables serves, under the forced policies';
+END $$;
+DO $$ BEGIN
+    IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'tributary_app') THEN
+        EXECUTE format('GRANT tributary_app TO %I', current_user);
+        EXECUTE format('GRANT USAGE ON SCHEMA %I TO tributary_app', current_schema());
+    END IF;
+EXCEPTION
+    WHEN insufficient_privilege THEN NULL;
+END $$;
+CREATE EXTENSION IF NOT EXISTS vector;
+"""
+
+IDENTITY = """
+CREATE TABLE organisations (
+    id             uuid PRIMARY KEY,
+    name           text NOT NULL UNIQUE CHECK (name <> ''),
+    quota_bytes    bigint CHECK (quota_bytes >= 0),
+    files_per_day  integer CHECK (files_per_day >= 0),
+    monthly_budget numeric(14, 4) CHECK (monthly_budget >= 0),
+    created_at     timestamptz NOT NULL DEFAULT now()
+);
+-- Upkeep and the operator's commands name organisations before they enter one; a caller's transaction never
+-- sets app.upkeep, so it sees its own row alone.
+ALTER TABLE organisations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE organisations FORCE ROW LEVEL SECURITY;
+CREATE POLICY of_organisation ON organisations
+    USING (id = NULLIF(current_setting('app.organisation', true), '')::uuid
+           OR current_setting('app.upkeep', true) = 'on');
+
+CREATE TABLE api_keys (
+    organisation_id uuid NOT NULL REFERENCES organisations,
+    id              uuid NOT NULL,
+    hash            bytea NOT NULL,
+    scope           text NOT NULL CHECK (scope IN ('full', 'chat')),
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    revoked_at      timestamptz,
+    PRIMARY KEY (organisation_id, id),
+    UNIQUE (organisation_id, hash)
+);
+"""
+
+KNOWLEDGE = """
+CREATE TABLE knowledge_bases (
+    organisation_id uuid NOT NULL REFERENCES organisations,
+    id              uuid NOT NULL,
+    name            text NOT NULL,
+    description     text NOT NULL DEFAULT '',
+    embedding       text NOT NULL,
+    dimension       integer NOT NULL CHECK (dimension BETWEEN 1 AND 4000),
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id)
+);
+
+CREATE TABLE documents (
+    organisation_id   uuid NOT NULL,
+    id                uuid NOT NULL,
+    knowledge_base_id uuid NOT NULL,
+    filename          text NOT NULL,
+    title             text NOT NULL,
+    content_type      text NOT NULL,
+    size              bigint NOT NULL,
+    sha256            text NOT NULL,
+    storage_key       text NOT NULL,
+    status            text NOT NULL CHECK (status IN ('queued', 'processing', 'ready', 'failed')),
+    stage             text NOT NULL,
+    progress          real NOT NULL DEFAULT 0,
+    importance        real NOT NULL CHECK (importance BETWEEN 0 AND 1),
+    revision          integer NOT NULL DEFAULT 1,
+    -- The revision that the stored chunks were made from; 0 before the first is written.
+    indexed_revision  integer NOT NULL DEFAULT 0,
+    error             jsonb,
+    summary           text NOT NULL DEFAULT '',
+    summary_embedding halfvec,
+    topics            text[] NOT NULL DEFAULT '{}',
+    type              text NOT NULL DEFAULT '',
+    -- Sums over the document's chunks, in analysed terms: what BM25 needs of a collection's size.
+    chunk_count       integer NOT NULL DEFAULT 0,
+    term_count        bigint NOT NULL DEFAULT 0,
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    updated_at        timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id),
+    UNIQUE (organisation_id, knowledge_base_id, id),
+    FOREIGN KEY (organisation_id, knowledge_base_id) REFERENCES knowledge_bases ON DELETE CASCADE
+);
+
+CREATE TABLE document_texts (
+    organisation_id uuid NOT NULL,
+    document_id     uuid NOT NULL,
+    content         text NOT NULL,
+    pages           jsonb NOT NULL DEFAULT '[]',
+    PRIMARY KEY (organisation_id, document_id),
+    FOREIGN KEY (organisation_id, document_id) REFERENCES documents ON DELETE CASCADE
+);
+
+CREATE TABLE chunks (
+    organisation_id   uuid NOT NULL,
+    id                uuid NOT NULL,
+    knowledge_base_id uuid NOT NULL,
+    document_id       uuid NOT NULL,
+    ordinal           integer NOT NULL,
+    content           text NOT NULL,
+    heading           text NOT NULL DEFAULT '',
+    start_offset      integer NOT NULL,
+    end_offset        integer NOT NULL,
+    page              integer,
+    term_count        integer NOT NULL,
+    embedding         halfvec NOT NULL,
+    metadata          jsonb NOT NULL DEFAULT '{}',
+    PRIMARY KEY (organisation_id, id),
+    UNIQUE (organisation_id, document_id, ordinal),
+    FOREIGN KEY (organisation_id, knowledge_base_id, document_id)
+        REFERENCES documents (organisation_id, knowledge_base_id, id) ON DELETE CASCADE
+);
+-- Vectors stay in the row and texts leave it, so that an exact scan of a knowledge base reads a narrow heap:
+-- a TOASTed vector makes the scan ten times slower and hides its cost from the planner.
+ALTER TABLE chunks ALTER COLUMN embedding SET STORAGE PLAIN;
+ALTER TABLE chunks ALTER COLUMN content SET STORAGE EXTENDED;
+ALTER TABLE chunks SET (toast_tuple_target = 128);
+CREATE INDEX chunks_of_knowledge_base ON chunks (organisation_id, knowledge_base_id);
+
+-- The inverted index: one row for each term of a document, with the chunks that hold it. Rows of a document,
+-- not of a chunk, keep it small, and give the document's own BM25 from the same rows.
+CREATE TABLE chunk_postings (
+    organisation_id   uuid NOT NULL,
+    knowledge_base_id uuid NOT NULL,
+    term              text COLLATE "C" NOT NULL,
+    document_id       uuid NOT NULL,
+    ordinals          integer[] NOT NULL,
+    frequencies       integer[] NOT NULL,
+    PRIMARY KEY (organisation_id, knowledge_base_id, term, document_id),
+    FOREIGN KEY (organisation_id, knowledge_base_id, document_id)
+        REFERENCES documents (organisation_id, knowledge_base_id, id) ON DELETE CASCADE
+);
+CREATE INDEX chunk_postings_of_document ON chunk_postings (organisation_id, document_id);
+
+CREATE TABLE chunk_images (
+    organisation_id   uuid NOT NULL,
+    knowledge_base_id uuid NOT NULL,
+    chunk_id          uuid NOT NULL,
+    model             text NOT NULL,
+    embedding         halfvec NOT NULL,
+    PRIMARY KEY (organisation_id, chunk_id, model),
+    FOREIGN KEY (organisation_id, chunk_id) REFERENCES chunks ON DELETE CASCADE
+);
+ALTER TABLE chunk_images ALTER COLUMN embedding SET STORAGE PLAIN;
+CREATE INDEX chunk_images_of_knowledge_base ON chunk_images (organisation_id, knowledge_base_id, model);
+"""
+
+CHAT = """
+CREATE TABLE bots (
+    organisation_id   uuid NOT NULL REFERENCES organisations,
+    id                uuid NOT NULL,
+    name              text NOT NULL,
+    prompt            text NOT NULL DEFAULT '',
+    model             text NOT NULL,
+    weight_vector     real NOT NULL CHECK (weight_vector >= 0),
+    weight_text       real NOT NULL CHECK (weight_text >= 0),
+    weight_importance real NOT NULL CHECK (weight_importance >= 0),
+    created_at        timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id)
+);
+
+CREATE TABLE bot_knowledge_bases (
+    organisation_id   uuid NOT NULL,
+    bot_id            uuid NOT NULL,
+    knowledge_base_id uuid NOT NULL,
+    position          integer NOT NULL,
+    PRIMARY KEY (organisation_id, bot_id, knowledge_base_id),
+    FOREIGN KEY (organisation_id, bot_id) REFERENCES bots ON DELETE CASCADE,
+    FOREIGN KEY (organisation_id, knowledge_base_id) REFERENCES knowledge_bases ON DELETE CASCADE
+);
+
+CREATE TABLE conversations (
+    organisation_id uuid NOT NULL,
+    id              uuid NOT NULL,
+    bot_id          uuid NOT NULL,
+    title           text NOT NULL,
+    -- The last message of the active branch.
+    head_message_id uuid,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id),
+    FOREIGN KEY (organisation_id, bot_id) REFERENCES bots
+);
+CREATE INDEX conversations_of_bot ON conversations (organisation_id, bot_id, id);
+
+CREATE TABLE messages (
+    organisation_id uuid NOT NULL,
+    id              uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    parent_id       uuid,
+    role            text NOT NULL CHECK (role IN ('user', 'assistant')),
+    content         text NOT NULL,
+    status          text NOT NULL CHECK (status IN ('complete', 'running', 'stopped', 'interrupted', 'failed')),
+    attachments     jsonb NOT NULL DEFAULT '[]',
+    sources         jsonb NOT NULL DEFAULT '[]',
+    usage           jsonb,
+    model           text,
+    details         jsonb NOT NULL DEFAULT '{}',
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id),
+    UNIQUE (organisation_id, conversation_id, id),
+    FOREIGN KEY (organisation_id, conversation_id) REFERENCES conversations ON DELETE CASCADE,
+    FOREIGN KEY (organisation_id, conversation_id, parent_id)
+        REFERENCES messages (organisation_id, conversation_id, id)
+);
+-- The fence behind the queue of turns: however a turn was started, a conversation has one at a time.
+CREATE UNIQUE INDEX one_running_turn ON messages (organisation_id, conversation_id) WHERE status = 'running';
+
+CREATE TABLE message_traces (
+    organisation_id uuid NOT NULL,
+    message_id      uuid NOT NULL,
+    trace           jsonb NOT NULL,
+    PRIMARY KEY (organisation_id, message_id),
+    FOREIGN KEY (organisation_id, message_id) REFERENCES messages ON DELETE CASCADE
+);
+
+CREATE TABLE message_attachments (
+    organisation_id uuid NOT NULL REFERENCES organisations,
+    id              uuid NOT NULL,
+    conversation_id uuid,
+    filename        text NOT NULL,
+    content_type    text NOT NULL,
+    size            bigint NOT NULL,
+    sha256          text NOT NULL,
+    storage_key     text NOT NULL,
+    on_s3           boolean NOT NULL,
+    token_hash      bytea NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id),
+    FOREIGN KEY (organisation_id, conversation_id) REFERENCES conversations
+);
+CREATE INDEX message_attachments_by_time ON message_attachments (organisation_id, created_at);
+CREATE INDEX message_attachments_of_conversation ON message_attachments (organisation_id, conversation_id);
+
+CREATE TABLE billing_events (
+    organisation_id uuid NOT NULL REFERENCES organisations,
+    id              uuid NOT NULL,
+    kind            text NOT NULL,
+    bytes           bigint NOT NULL,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, id)
+);
+
+CREATE TABLE idempotent_requests (
+    organisation_id uuid NOT NULL REFERENCES organisations,
+    -- The route with the caller's key: the same key on another route is another request.
+    key             text NOT NULL,
+    fingerprint     bytea NOT NULL,
+    -- Null while the first request is at work.
+    status          integer,
+    body            jsonb,
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (organisation_id, key)
+);
+"""
+
+
+def upgrade() -> None:
+    run(ROLE)
+    run(IDENTITY)
+    run(KNOWLEDGE)
+    run(CHAT)
+    grant("organisations")
+    isolate(
+        "api_keys",
+        "knowledge_bases",
+        "documents",
+        "document_texts",
+        "chunks",
+        "chunk_postings",
+        "chunk_images",
+        "bots",
+        "bot_knowledge_bases",
+        "conversations",
+        "messages",
+        "message_traces",
+        "message_attachments",
+        "billing_events",
+        "idempotent_requests",
+    )

@@ -1,0 +1,122 @@
+"""Conversations, their messages and traces, and the queue of turns of one conversation."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import UUID
+
+from tributary.domain.attachments import Attachment
+from tributary.domain.conversations import Conversation, Message, MessageStatus, Usage
+from tributary.domain.retrieval import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a turn leaves in the conversation. `message_id` was chosen when the turn began."""
+
+    message_id: UUID
+    content: str
+    status: MessageStatus
+    sources: Sequence[Source]
+    usage: Usage
+    model: str
+    details: dict[str, Any]
+
+
+class ConversationStore(Protocol):
+    async def get(self, organisation_id: UUID, conversation_id: UUID) -> Conversation: ...
+
+    async def list(
+        self, organisation_id: UUID, *, bot_id: UUID | None, before: UUID | None, limit: int
+    ) -> Sequence[Conversation]:
+        """Newest first by id, those before `before`."""
+        ...
+
+    async def rename(self, organisation_id: UUID, conversation_id: UUID, title: str) -> Conversation: ...
+
+    async def delete(self, organisation_id: UUID, conversation_id: UUID) -> Sequence[Attachment]:
+        """Removes the conversation, its messages and traces, its checkpoints, and the rows of its attachments,
+        which are returned so that their blobs can be deleted.
+
+        Raises:
+            Conflict: a turn is running.
+        """
+        ...
+
+    async def messages(
+        self, organisation_id: UUID, conversation_id: UUID, *, after: UUID | None, limit: int
+    ) -> Sequence[Message]:
+        """The active branch, oldest first, those behind `after`."""
+        ...
+
+    async def recent(
+        self, organisation_id: UUID, conversation_id: UUID, *, limit: int, before: UUID | None = None
+    ) -> Sequence[Message]:
+        """The last `limit` messages of the active branch that the model may see, oldest first: pairs of a
+        question and its answer, none of an interrupted or failed turn. With `before`, the branch as it stood
+        before that question (for an edit)."""
+        ...
+
+    async def begin_turn(
+        self,
+        organisation_id: UUID,
+        *,
+        conversation_id: UUID,
+        bot_id: UUID,
+        question_id: UUID,
+        content: str,
+        attachments: Sequence[dict[str, Any]],
+        replace_message_id: UUID | None = None,
+    ) -> Message:
+        """Stores the question as `running`, makes the conversation where it is new (titled after the question),
+        and ties the attachments to it: one transaction. A turn that still counts as running when this one
+        begins has lost its process: its question becomes `interrupted`.
+
+        Raises:
+            NotFound: the message to replace is no question of this conversation.
+            Conflict: the conversation is another bot's.
+        """
+        ...
+
+    async def finish_turn(
+        self,
+        organisation_id: UUID,
+        *,
+        conversation_id: UUID,
+        question_id: UUID,
+        answer: Answer,
+        trace: dict[str, Any],
+    ) -> bool:
+        """Stores the answer with its sources for ever, completes the question, keeps the trace: one transaction.
+        False, with nothing stored, when the question is not running any more (deleted or interrupted)."""
+        ...
+
+    async def fail_turn(
+        self, organisation_id: UUID, *, question_id: UUID, problem: dict[str, Any], status: MessageStatus
+    ) -> None:
+        """Marks the question `failed` or `interrupted` and keeps the problem; no answer is stored."""
+        ...
+
+    async def interrupt_orphans(self, organisation_id: UUID) -> int:
+        """Marks each running question whose conversation no process holds as `interrupted`; how many."""
+        ...
+
+    async def trace(self, organisation_id: UUID, message_id: UUID) -> dict[str, Any]:
+        """The trace of the turn that made this answer."""
+        ...
+
+
+class TurnQueue(Protocol):
+    """One turn at a time for each conversation, over all processes."""
+
+    def turn(
+        self, organisation_id: UUID, conversation_id: UUID, *, timeout: float
+    ) -> AbstractAsyncContextManager[None]:
+        """Holds the conversation. Waiters of one process are served in order. A process that dies lets go at
+        once.
+
+        Raises:
+            RateLimited: the turn could not start within `timeout` seconds.
+        """
+        ...

@@ -1,0 +1,132 @@
+"""Knowledge bases, documents and chunks: reading and writing."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+from uuid import UUID
+
+from tributary.domain.knowledge import (
+    Chunk,
+    ChunkDraft,
+    Document,
+    DocumentStatus,
+    KnowledgeBase,
+    KnowledgeBaseMap,
+    ParsedDocument,
+    Stage,
+)
+from tributary.models.protocols import Vectors
+
+
+class KnowledgeReader(Protocol):
+    async def knowledge_bases(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[KnowledgeBase]:
+        """In the order of `ids`; raises `NotFound` where one is unknown."""
+        ...
+
+    async def knowledge_base_named(self, organisation_id: UUID, name: str) -> KnowledgeBase | None:
+        """The oldest of that name."""
+        ...
+
+    async def list_knowledge_bases(
+        self, organisation_id: UUID, *, after: UUID | None, limit: int
+    ) -> Sequence[KnowledgeBase]:
+        """By id, oldest first, those behind `after`."""
+        ...
+
+    async def document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> Document: ...
+
+    async def list_documents(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, after: UUID | None, limit: int
+    ) -> Sequence[Document]:
+        """By id, oldest first, those behind `after`."""
+        ...
+
+    async def document_text(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> ParsedDocument:
+        """Raises `Conflict` while the document is not parsed yet."""
+        ...
+
+    async def chunks(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[Chunk]:
+        """The chunks that still exist, in the order of `ids`, in one round trip."""
+        ...
+
+    async def map(
+        self, organisation_id: UUID, knowledge_base_ids: Sequence[UUID], *, limit: int
+    ) -> Sequence[KnowledgeBaseMap]:
+        """The ready documents of each, the most important first, at most `limit` of each; in order of the ids."""
+        ...
+
+
+class KnowledgeWriter(Protocol):
+    async def create_knowledge_base(
+        self, organisation_id: UUID, *, name: str, description: str, embedding: str, dimension: int
+    ) -> KnowledgeBase: ...
+
+    async def update_knowledge_base(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, name: str | None, description: str | None
+    ) -> KnowledgeBase: ...
+
+    async def delete_knowledge_base(self, organisation_id: UUID, knowledge_base_id: UUID) -> Sequence[str]:
+        """Removes it with all that is in it, unlinks it from bots, and returns the storage keys of its files."""
+        ...
+
+    async def add_document(self, document: Document) -> None:
+        """Raises `NotFound` where the knowledge base is unknown."""
+        ...
+
+    async def update_document(
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        document_id: UUID,
+        *,
+        title: str | None,
+        importance: float | None,
+    ) -> Document: ...
+
+    async def renew_document(
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        document_id: UUID,
+        *,
+        replacement: Document | None,
+    ) -> tuple[Document, str | None]:
+        """Queues the document again under the next revision, with the file of `replacement` where there is one.
+        What is searchable stays until the new revision is written. Returns the document, and the storage key that
+        nothing needs any more."""
+        ...
+
+    async def delete_document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> str:
+        """Removes the document and all that only it supports; returns its storage key."""
+        ...
+
+    async def set_progress(
+        self,
+        organisation_id: UUID,
+        document_id: UUID,
+        revision: int,
+        *,
+        status: DocumentStatus,
+        stage: Stage,
+        progress: float,
+        error: dict[str, str] | None = None,
+    ) -> bool:
+        """False, with nothing changed, when the document is gone or has a newer revision: the worker stops."""
+        ...
+
+    async def write_document(
+        self,
+        organisation_id: UUID,
+        document_id: UUID,
+        revision: int,
+        *,
+        parsed: ParsedDocument,
+        summary: str,
+        topics: Sequence[str],
+        document_type: str,
+        summary_vector: Vectors | None,
+        chunks: Sequence[ChunkDraft],
+        vectors: Vectors,
+    ) -> Mapping[int, UUID] | None:
+        """Puts chunks, vectors, postings and summary in the place of the former ones: one transaction, bulk writes.
+        Returns the chunk ids by ordinal; None when the revision is not the document's any more."""
+        ...

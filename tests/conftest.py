@@ -1,0 +1,78 @@
+"""What every test may ask for: one real PostgreSQL a run, and a fresh database of it a test."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+# Set before anything imports the libraries that read them.
+os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
+os.environ.setdefault("LANGSMITH_TRACING", "false")
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+from stores.postgres.database import Database
+from stores.postgres.embedded import EmbeddedPostgres
+from stores.postgres.migrate import migrate
+from stores.postgres.migrations.sql import SERVING_ROLE
+from tests.support.postgres import Server
+from tributary.domain.identity import Organisation
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The embedded PostgreSQL, or the server of `TEST_DATABASE_URL` where that is set."""
+    external = os.environ.get("TEST_DATABASE_URL")
+    embedded = EmbeddedPostgres(Path(tempfile.mkdtemp(prefix="tributary-test-")) / "pg")
+    admin = external or embedded.start()
+    template = f"template_{uuid4().hex}"
+    try:
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {template}")
+        server = Server(admin=admin, template=template)
+        asyncio.run(migrate(server.dsn(template), server.dsn(template)))
+        yield server
+        with psycopg.connect(admin, autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE {template} WITH (FORCE)")
+    finally:
+        embedded.stop()
+
+
+@pytest.fixture
+def dsn(postgres: Server) -> Iterator[str]:
+    """A database of the test's own, with the schema and no rows."""
+    name = postgres.clone()
+    yield name
+    postgres.drop(name)
+
+
+@pytest.fixture
+async def database(dsn: str) -> AsyncIterator[Database]:
+    """The test's database, served as the application serves it: not as a superuser."""
+    database = Database(dsn, role=SERVING_ROLE, pool_size=8)
+    await database.open()
+    yield database
+    await database.close()
+
+
+async def _organisation(database: Database, name: str) -> Organisation:
+    organisation = Organisation(id=uuid4(), name=name)
+    async with database.upkeep() as connection:
+        await connection.execute(
+            "INSERT INTO organisations (id, name) VALUES (%s, %s)", (organisation.id, organisation.name)
+        )
+    return organisation
+
+
+@pytest.fixture
+async def organisation(database: Database) -> Organisation:
+    return await _organisation(database, "acme")
+
+
+@pytest.fixture
+async def other_organisation(database: Database) -> Organisation:
+    return await _organisation(database, "globex")

@@ -1,0 +1,112 @@
+"""The schema and its second lock, on a real PostgreSQL."""
+
+import asyncio
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from stores.postgres.database import Database
+from stores.postgres.migrate import head, migrate
+from tests.support.postgres import Server
+from tributary.domain.errors import Conflict, DependencyUnavailable, InvalidRequest
+from tributary.domain.identity import Organisation
+
+INSERT_KB = """
+INSERT INTO knowledge_bases (organisation_id, id, name, embedding, dimension) VALUES (%s, %s, 'kb', 'e', 3)
+"""
+
+
+async def test_a_transaction_sees_only_the_rows_of_its_organisation(
+    database: Database, organisation: Organisation, other_organisation: Organisation
+) -> None:
+    for owner in (organisation, other_organisation):
+        async with database.organisation(owner.id) as connection:
+            await connection.execute(INSERT_KB, (owner.id, uuid4()))
+    async with database.organisation(organisation.id) as connection:
+        rows = await (await connection.execute("SELECT organisation_id FROM knowledge_bases")).fetchall()
+    assert [row["organisation_id"] for row in rows] == [organisation.id]
+
+
+async def test_a_row_for_another_organisation_is_refused_by_the_database(
+    database: Database, organisation: Organisation, other_organisation: Organisation
+) -> None:
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        async with database.organisation(organisation.id) as connection:
+            await connection.execute(INSERT_KB, (other_organisation.id, uuid4()))
+
+
+async def test_a_pooled_connection_forgets_the_organisation_of_the_last_transaction(
+    database: Database, organisation: Organisation
+) -> None:
+    async with database.organisation(organisation.id) as connection:
+        await connection.execute(INSERT_KB, (organisation.id, uuid4()))
+    async with database.upkeep() as connection:
+        rows = await (await connection.execute("SELECT id FROM knowledge_bases")).fetchall()
+    assert rows == []
+
+
+async def test_every_table_with_an_organisation_is_under_a_forced_policy(database: Database) -> None:
+    async with database.upkeep() as connection:
+        rows = await (
+            await connection.execute(
+                """
+                SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+                WHERE c.relkind IN ('r', 'p') AND a.attname = 'organisation_id'
+                  AND NOT (c.relrowsecurity AND c.relforcerowsecurity)
+                """
+            )
+        ).fetchall()
+    assert rows == []
+
+
+async def test_every_key_leads_with_the_organisation(database: Database) -> None:
+    """So that the tables can be distributed by organisation as they are."""
+    async with database.upkeep() as connection:
+        rows = await (
+            await connection.execute(
+                """
+                SELECT t.relname, i.relname AS index
+                FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+                JOIN pg_attribute a ON a.attrelid = t.oid AND a.attname = 'organisation_id'
+                WHERE x.indisunique AND x.indkey[0] <> a.attnum
+                """
+            )
+        ).fetchall()
+    assert rows == []
+
+
+async def test_migrating_twice_at_once_leaves_one_schema(postgres: Server) -> None:
+    name = f"race_{uuid4().hex}"
+    with psycopg.connect(postgres.admin, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    dsn = postgres.dsn(name)
+    try:
+        await asyncio.gather(*(migrate(dsn, dsn) for _ in range(4)))
+        with psycopg.connect(dsn) as connection:
+            row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        assert row == (head(),)
+    finally:
+        postgres.drop(dsn)
+
+
+async def test_a_database_of_a_newer_version_is_refused(dsn: str) -> None:
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = 'r9999'")
+    with pytest.raises(Conflict, match="newer version"):
+        await migrate(dsn, dsn)
+
+
+async def test_a_server_that_is_not_there_is_a_dependency_and_not_a_driver_error() -> None:
+    with pytest.raises(DependencyUnavailable):
+        await migrate("postgresql://127.0.0.1:1/none", "postgresql://127.0.0.1:1/none")
+
+
+async def test_text_that_postgresql_can_not_store_is_the_callers_error(
+    database: Database, organisation: Organisation
+) -> None:
+    with pytest.raises(InvalidRequest):
+        async with database.organisation(organisation.id) as connection:
+            await connection.execute(
+                "UPDATE organisations SET name = %s WHERE id = %s", ("nul\x00inside", organisation.id)
+            )

@@ -1,0 +1,1 @@
+"""The words of Tributary: frozen values and the error tree. Imports nothing else of ours."""

@@ -1,0 +1,156 @@
+"""All settings. The only reader of the environment."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+EXTRACTIVE = "local/extractive"
+E5 = "local/multilingual-e5-small"
+MINILM = "local/minilm"
+
+
+def default_data_folder() -> Path:
+    """The user's data folder. As root it is the system's: the embedded PostgreSQL then runs as a user of its own
+    and must be able to reach it, which would open a private home to everybody."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return Path("/var/lib/tributary")
+    return Path(platformdirs.user_data_dir("tributary", appauthor=False))
+
+
+class Settings(BaseSettings):
+    """Every field is one environment variable: its alias. `tributary settings` lists them with these words."""
+
+    model_config = SettingsConfigDict(extra="ignore", populate_by_name=True, frozen=True)
+
+    data: Path = Field(
+        default_factory=default_data_folder,
+        alias="TRIBUTARY_DATA",
+        description="Folder of all state of the embedded default: database, files, prepared models.",
+    )
+    organisation: str = Field(
+        "demo", alias="TRIBUTARY_ORG", description="The organisation that Studio and notebooks act as."
+    )
+
+    database_url: SecretStr | None = Field(
+        None,
+        alias="DATABASE_URL",
+        description="A PostgreSQL (15 or later, pgvector 0.8 or later) to serve from.",
+    )
+    database_admin_url: SecretStr | None = Field(
+        None, alias="DATABASE_ADMIN_URL", description="The same database as a role that may migrate it."
+    )
+    database_pool_size: int = Field(
+        12,
+        ge=2,
+        alias="TRIBUTARY_DATABASE_POOL",
+        description="Connections a process keeps at most for its stores.",
+    )
+
+    neo4j_uri: str | None = Field(None, alias="NEO4J_URI", description="A Neo4j 5 for the knowledge graph.")
+    neo4j_username: str = Field("neo4j", alias="NEO4J_USERNAME", description="Its user.")
+    neo4j_password: SecretStr | None = Field(None, alias="NEO4J_PASSWORD", description="Its password.")
+    neo4j_database: str = Field("neo4j", alias="NEO4J_DATABASE", description="Its database.")
+
+    s3_bucket: str | None = Field(None, alias="S3_BUCKET", description="Copies uploaded files to this bucket.")
+    s3_endpoint_url: str | None = Field(
+        None, alias="S3_ENDPOINT_URL", description="An S3-compatible endpoint other than AWS."
+    )
+    s3_region: str = Field("us-east-1", alias="S3_REGION", description="The bucket's region.")
+    s3_access_key_id: str | None = Field(None, alias="S3_ACCESS_KEY_ID", description="S3 access key.")
+    s3_secret_access_key: SecretStr | None = Field(None, alias="S3_SECRET_ACCESS_KEY", description="S3 secret key.")
+
+    openrouter_api_key: SecretStr | None = Field(
+        None, alias="OPENROUTER_API_KEY", description="Makes `openrouter/<slug>` models available."
+    )
+    openrouter_base_url: str = Field(
+        "https://openrouter.ai/api/v1", alias="OPENROUTER_BASE_URL", description="OpenRouter's address."
+    )
+    google_api_key: SecretStr | None = Field(
+        None,
+        alias="GOOGLE_API_KEY",
+        description="Makes `google/<name>` and `gemini/<name>` models available.",
+    )
+    google_base_url: str | None = Field(None, alias="GOOGLE_BASE_URL", description="Another address of the Gemini API.")
+    openai_api_key: SecretStr | None = Field(
+        None, alias="OPENAI_API_KEY", description="Makes `openai/<name>` models available."
+    )
+    openai_base_url: str = Field(
+        "https://api.openai.com/v1", alias="OPENAI_BASE_URL", description="Any OpenAI-compatible server."
+    )
+
+    chat_model: str = Field(EXTRACTIVE, alias="TRIBUTARY_CHAT_MODEL", description="The model of new bots.")
+    embedding: str = Field(E5, alias="TRIBUTARY_EMBEDDING", description="The embedding of new knowledge bases.")
+    ingest_model: str = Field(
+        EXTRACTIVE,
+        alias="TRIBUTARY_INGEST_MODEL",
+        description="The model that writes summaries and extracts entities; the local one uses no model at all.",
+    )
+    model_threads: int | None = Field(
+        None,
+        ge=1,
+        alias="TRIBUTARY_MODEL_THREADS",
+        description="Threads of a local model; by default the cores.",
+    )
+
+    branch_timeout: float = Field(
+        10.0,
+        gt=0,
+        alias="TRIBUTARY_BRANCH_TIMEOUT",
+        description="Seconds before a retrieval branch is left out.",
+    )
+    provider_timeout: float = Field(
+        120.0,
+        gt=0,
+        alias="TRIBUTARY_PROVIDER_TIMEOUT",
+        description="Seconds without a sign of a model provider.",
+    )
+    queue_timeout: float = Field(
+        300.0, gt=0, alias="TRIBUTARY_QUEUE_TIMEOUT", description="Seconds that a message waits for its turn."
+    )
+    unused_attachment_hours: float = Field(
+        24.0,
+        gt=0,
+        alias="TRIBUTARY_UNUSED_ATTACHMENT_HOURS",
+        description="Hours after which an upload that no message used is removed.",
+    )
+    keep_files_of_deleted_conversations: bool = Field(
+        False,
+        alias="TRIBUTARY_KEEP_FILES",
+        description="Keeps a conversation's files when the conversation is deleted.",
+    )
+    workers: int = Field(
+        1,
+        ge=0,
+        alias="TRIBUTARY_WORKERS",
+        description="Documents that `serve` ingests at a time; 0 for none.",
+    )
+    cors_origins: list[str] = Field(
+        default_factory=list,
+        alias="TRIBUTARY_CORS_ORIGINS",
+        description="Origins that may call from a browser, as a JSON list.",
+    )
+    log_level: str = Field("INFO", alias="TRIBUTARY_LOG_LEVEL", description="Level of the log on stderr.")
+
+    @field_validator("data", mode="after")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @classmethod
+    def load(cls, **overrides: Any) -> "Settings":
+        """The environment's settings; overrides (of the command line) that are not None win."""
+        return cls(**{name: value for name, value in overrides.items() if value is not None})
+
+    @property
+    def files(self) -> Path:
+        """Root of uploaded files."""
+        return self.data / "files"
+
+    @property
+    def models(self) -> Path:
+        """Cache of prepared local models."""
+        return self.data / "models"
