@@ -80,16 +80,15 @@ class ConversationStore(Protocol):
         ...
 
     async def finish_turn(
-        self,
-        organisation_id: UUID,
-        *,
-        conversation_id: UUID,
-        question_id: UUID,
-        answer: Answer,
-        trace: dict[str, Any],
+        self, organisation_id: UUID, *, conversation_id: UUID, question_id: UUID, answer: Answer
     ) -> bool:
-        """Stores the answer with its sources for ever, completes the question, keeps the trace: one transaction.
-        False, with nothing stored, when the question is not running any more (deleted or interrupted)."""
+        """Stores the answer with its sources for ever and completes the question: one transaction. False, with
+        nothing stored, when the question is not running any more (deleted or interrupted). An answer without text
+        is none: the question takes its status, and no message is added."""
+        ...
+
+    async def save_trace(self, organisation_id: UUID, message_id: UUID, trace: dict[str, Any]) -> None:
+        """Keeps how the turn that made this answer ran; a message that is gone is no error."""
         ...
 
     async def fail_turn(

@@ -1,6 +1,7 @@
 """Knowledge bases, documents and chunks: reading and writing."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
@@ -15,6 +16,15 @@ from tributary.domain.knowledge import (
     Stage,
 )
 from tributary.models.protocols import Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class ImageVectors:
+    """What an image embedder made of a document's pictures: row i of `vectors` is a picture of chunk `ordinals[i]`."""
+
+    model: str
+    ordinals: tuple[int, ...]
+    vectors: Vectors
 
 
 class KnowledgeReader(Protocol):
@@ -51,7 +61,8 @@ class KnowledgeReader(Protocol):
     async def map(
         self, organisation_id: UUID, knowledge_base_ids: Sequence[UUID], *, limit: int
     ) -> Sequence[KnowledgeBaseMap]:
-        """The ready documents of each, the most important first, at most `limit` of each; in order of the ids."""
+        """The searchable documents of each, the most important first, at most `limit` of each; in order of the
+        ids. A document that is ingested again is searchable all the while."""
         ...
 
 
@@ -126,7 +137,12 @@ class KnowledgeWriter(Protocol):
         summary_vector: Vectors | None,
         chunks: Sequence[ChunkDraft],
         vectors: Vectors,
+        images: Sequence[ImageVectors] = (),
     ) -> Mapping[int, UUID] | None:
         """Puts chunks, vectors, postings and summary in the place of the former ones: one transaction, bulk writes.
-        Returns the chunk ids by ordinal; None when the revision is not the document's any more."""
+        Returns the chunk ids by ordinal; None when the revision is not the document's any more.
+
+        Raises:
+            Conflict: vectors that are not of the knowledge base's dimension, not one a chunk, not finite or zero.
+        """
         ...

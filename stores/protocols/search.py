@@ -28,6 +28,21 @@ class ChunkSearch(Protocol):
         """
         ...
 
+    async def score(
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        chunk_ids: Sequence[UUID],
+        *,
+        query: str,
+        recent: str,
+        vector: Vectors,
+        embedder: TextEmbedder,
+    ) -> Sequence[Hit]:
+        """The same terms for chunks that another branch found, as `search` would give them; chunks that are gone,
+        or another knowledge base's, are left out."""
+        ...
+
     async def similar_images(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, vectors: Vectors, embedding: str, limit: int
     ) -> Sequence[tuple[UUID, float]]:

@@ -1,0 +1,41 @@
+"""What the graphs need from the outside. The composition root fills these; tests fill them with twins."""
+
+from dataclasses import dataclass
+
+from nodes.chat.invoke import ChatModel, StopSignals
+from nodes.chat.state import CallerOf
+from nodes.retrieval.branches import QueryEmbedding
+from stores.protocols.attachments import AttachmentStore
+from stores.protocols.blobs import BlobStore
+from stores.protocols.bots import BotStore
+from stores.protocols.conversations import ConversationStore
+from stores.protocols.graph import GraphReader
+from stores.protocols.knowledge import KnowledgeReader
+from stores.protocols.search import ChunkSearch
+from tributary.models.protocols import ImageEmbedder
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalPorts:
+    """Ports of the retrieval graph. `branch_timeout` is in seconds."""
+
+    caller: CallerOf
+    knowledge: KnowledgeReader
+    search: ChunkSearch
+    graph: GraphReader
+    blobs: BlobStore
+    queries: QueryEmbedding
+    images: ImageEmbedder
+    branch_timeout: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPorts:
+    """Ports of the chat graph."""
+
+    retrieval: RetrievalPorts
+    bots: BotStore
+    conversations: ConversationStore
+    attachments: AttachmentStore
+    models: ChatModel
+    stops: StopSignals

@@ -1,0 +1,78 @@
+"""Retrieval: four branches for each linked knowledge base side by side, met by one merge and rerank."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import RetryPolicy, Send
+
+from graphs.ports import RetrievalPorts
+from nodes.chat.state import Context
+from nodes.retrieval.branches import degrade, read_map, search_graph, search_images, search_text
+from nodes.retrieval.merge import merge_and_rerank
+from nodes.retrieval.state import BranchTask, RetrievalInput, RetrievalOutput, RetrievalState
+from tributary.domain.errors import TributaryError
+from tributary.domain.retrieval import Branch
+
+Builder = StateGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
+
+
+def is_transient(error: Exception) -> bool:
+    """What another try can help: our transient errors, and nothing that is a bug."""
+    return isinstance(error, TributaryError) and error.transient
+
+
+RETRY = RetryPolicy(initial_interval=0.1, max_attempts=2, retry_on=is_transient)
+
+
+def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
+    """One task for each knowledge base and branch. The graph branch waits for the pictures when there are any: what
+    they find seeds it."""
+    plan = state["plan"]
+    names = ["search_text", "read_map", "search_images" if plan["images"] else "search_graph"]
+    tasks = [Send(name, BranchTask(plan=plan, knowledgeBase=base)) for base in plan["knowledgeBases"] for name in names]
+    return tasks or "merge_and_rerank"
+
+
+def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
+    """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out."""
+    caller, knowledge, search = ports.caller, ports.knowledge, ports.search
+    builder: Builder = StateGraph(
+        RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
+    )
+
+    def branch(name: str, kind: Branch, node: Any, **extra: Any) -> None:
+        builder.add_node(
+            name,
+            node,
+            input_schema=BranchTask,
+            retry_policy=RETRY,
+            timeout=ports.branch_timeout,
+            error_handler=partial(degrade, kind),
+            **extra,
+        )
+
+    branch("search_text", Branch.TEXT, partial(search_text, caller=caller, search=search, queries=ports.queries))
+    branch("read_map", Branch.MAP, partial(read_map, caller=caller, knowledge=knowledge))
+    branch("search_graph", Branch.GRAPH, partial(search_graph, caller=caller, graph=ports.graph, knowledge=knowledge))
+    branch(
+        "search_images",
+        Branch.IMAGE,
+        partial(
+            search_images, caller=caller, search=search, knowledge=knowledge, blobs=ports.blobs, images=ports.images
+        ),
+        destinations=("search_graph",),
+    )
+    builder.add_node(
+        "merge_and_rerank",
+        partial(merge_and_rerank, caller=caller, search=search, queries=ports.queries),
+        defer=True,
+    )
+    builder.add_conditional_edges(
+        START, choose_branches, ["search_text", "read_map", "search_images", "search_graph", "merge_and_rerank"]
+    )
+    for name in ("search_text", "read_map", "search_graph"):
+        builder.add_edge(name, "merge_and_rerank")
+    builder.add_edge("merge_and_rerank", END)
+    return builder

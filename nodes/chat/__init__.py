@@ -1,0 +1,2 @@
+"""Nodes of a chat turn, in the order in which they run: validate, record, route, enhance, (retrieve), check, compose,
+invoke, record the answer. Pure helpers stand beside them: `prompt`, `citations`, `delivery`, `history`."""

@@ -1,0 +1,77 @@
+"""Building the multimodal messages of a model call: pure, from bytes that were loaded before."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+
+from nodes.chat.delivery import TOO_LARGE, UNSUPPORTED, missing_note, too_large_note, unsupported_note
+from nodes.chat.state import Delivery
+from tributary.domain.attachments import AttachedFile, FileType, Modality
+from tributary.domain.conversations import Message, Role
+from tributary.models.content import audio_block, image_block, pdf_block, text_block
+
+Block = dict[str, Any]
+
+
+def human_parts(message: str, deliveries: Sequence[Delivery], loaded: Mapping[str, bytes | str | None]) -> list[Block]:
+    """The parts of a question: its text, then each file in the order given, or the note that stands in its place.
+
+    `loaded` holds, by id, the decoded text of text files, the bytes of others, None for what is gone.
+    """
+    parts: list[Block] = [dict(text_block(message))] if message.strip() else []
+    note = unsupported_note(deliveries)
+    if note:
+        parts.append(dict(text_block(note)))
+    for delivery in deliveries:
+        if delivery["reason"] == UNSUPPORTED:
+            continue
+        parts.append(_block(delivery, loaded.get(delivery["file"]["id"])))
+    return parts
+
+
+def _block(delivery: Delivery, content: bytes | str | None) -> Block:
+    file = delivery["file"]
+    if delivery["reason"] == TOO_LARGE:
+        return dict(text_block(too_large_note(file)))
+    if content is None:
+        return dict(text_block(missing_note(file)))
+    if isinstance(content, str):
+        return text_file_block(file, content)
+    return binary_block(file, content)
+
+
+def binary_block(file: AttachedFile, content: bytes) -> Block:
+    """An image, PDF or audio file as a content block, with its true type."""
+    file_type = FileType(file["contentType"])
+    if file_type.modality is Modality.PDF:
+        return dict(pdf_block(content, file["filename"]))
+    build = image_block if file_type.modality is Modality.IMAGE else audio_block
+    return dict(build(content, file_type))
+
+
+def text_file_block(file: AttachedFile, content: str) -> Block:
+    """A text file, inlined under its name."""
+    return dict(text_block(f"[File: {file['filename']}]\n{content}"))
+
+
+def has_content(message: str, deliveries: Sequence[Delivery]) -> bool:
+    """Whether there is anything to ask a model: a text, or a file that reaches it."""
+    return bool(message.strip()) or any(not delivery["reason"] for delivery in deliveries)
+
+
+def history_messages(history: Sequence[tuple[Message, Sequence[Block]]]) -> list[BaseMessage]:
+    """Former messages, oldest first; each question with the file parts that are sent again or stand for it."""
+    return [
+        AIMessage(message.content)
+        if message.role is Role.ASSISTANT
+        else HumanMessage([dict(text_block(message.content)), *parts] if parts else message.content)  # type: ignore[arg-type]
+        for message, parts in history
+    ]
+
+
+def build_messages(system: str, history: Sequence[BaseMessage], parts: Sequence[Block]) -> list[BaseMessage]:
+    """The whole call. A question of text alone is a plain string, which every model takes."""
+    plain = len(parts) == 1 and parts[0]["type"] == "text"
+    question = HumanMessage(parts[0]["text"]) if plain else HumanMessage(list(parts))
+    return [*([SystemMessage(system)] if system else []), *history, question]

@@ -1,0 +1,125 @@
+"""State of a chat turn. It carries names and short facts; bytes and long texts are loaded where they are used."""
+
+from dataclasses import dataclass
+from typing import Annotated, NotRequired, Protocol
+from uuid import UUID
+
+from langgraph.channels import UntrackedValue
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from nodes.retrieval.state import KnowledgeBaseRef, KnowledgeGraphFacts, SearchPlan, WeightsDict
+from tributary.domain.attachments import AttachedFile, AttachmentClaim
+from tributary.domain.conversations import NotSent, Usage
+from tributary.domain.errors import Problem
+from tributary.domain.retrieval import Degradation, KnowledgeMap, RankedHit, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a run is told beside its input. Set by the server from the authenticated request, never from a body."""
+
+    organisation_id: str = ""
+    #: The id of the conversation that this turn begins, where it continues none.
+    conversation_id: str = ""
+
+
+class CallerOf(Protocol):
+    """Says for whom a run works: the port through which the server, Studio and notebooks differ."""
+
+    def __call__(self, runtime: Runtime[Context]) -> UUID: ...
+
+
+class ChatInput(TypedDict):
+    """A turn as the caller asks for it (SPEC §2)."""
+
+    message: str
+    botId: str
+    conversationId: NotRequired[str | None]
+    attachments: NotRequired[list[AttachmentClaim]]
+    replaceMessageId: NotRequired[str | None]
+
+
+class Turn(TypedDict):
+    """The turn once it is known to be sound: who answers, from what, and under which ids."""
+
+    conversationId: str
+    questionId: str
+    answerId: str
+    botId: str
+    model: str
+    prompt: str
+    weights: WeightsDict
+    knowledgeBases: list[KnowledgeBaseRef]
+    replaceMessageId: str | None
+
+
+class Routes(TypedDict):
+    """The attached files by the path that they take, as ids in the order given."""
+
+    images: list[str]
+    pdfs: list[str]
+    texts: list[str]
+    audios: list[str]
+
+
+class Delivery(TypedDict):
+    """How one file reaches the model: as itself (`reason` is empty), or as a note that says why it does not.
+    `reason` is `unsupported`, `too_large` or `missing`."""
+
+    file: AttachedFile
+    reason: str
+
+
+class ChatResponse(TypedDict):
+    """A turn's answer (SPEC §5): what REST returns, the stream ends with, and history keeps."""
+
+    message: str
+    conversationId: str
+    messageId: str | None
+    questionId: str
+    sources: list[Source]
+    usage: Usage
+    model: str
+    status: str
+    degraded: list[Degradation]
+    notSent: list[NotSent]
+
+
+class ChatOutput(TypedDict, total=False):
+    """The answer, or the refusal."""
+
+    response: ChatResponse
+    error: Problem | None
+
+
+class ChatState(TypedDict, total=False):
+    """All channels of a turn. Every one is overwritten by each turn: nothing accumulates on the thread."""
+
+    message: str
+    botId: str
+    conversationId: str | None
+    # Access tokens are secrets: they reach the first node and no checkpoint.
+    attachments: Annotated[list[AttachmentClaim], UntrackedValue]
+    replaceMessageId: str | None
+
+    turn: Turn
+    files: list[AttachedFile]
+    routes: Routes
+    plan: SearchPlan
+    deliveries: list[Delivery]
+
+    ranked: list[RankedHit]
+    maps: list[KnowledgeMap]
+    facts: list[KnowledgeGraphFacts]
+    degraded: list[Degradation]
+
+    #: The sections of SPEC §3 as the model gets them.
+    context: str
+    sources: list[Source]
+    answer: str
+    status: str
+    usage: Usage
+    notSent: list[NotSent]
+    response: ChatResponse
+    error: Problem | None

@@ -1,0 +1,35 @@
+"""Ending a stream from outside."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import aclosing
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def until_stopped(stream: AsyncIterator[T], stop: Awaitable[None]) -> AsyncIterator[T | None]:
+    """The stream's pieces until `stop` is done, then one None. The stream is closed either way: a provider that is not
+    listened to is not paid for."""
+    stopping = asyncio.ensure_future(stop)
+    try:
+        async with aclosing(stream) as pieces:  # type: ignore[type-var]
+            while True:
+                following = asyncio.ensure_future(anext(pieces))  # type: ignore[arg-type]
+                await asyncio.wait((following, stopping), return_when=asyncio.FIRST_COMPLETED)
+                if not following.done():
+                    await _cancelled(following)
+                    yield None
+                    return
+                try:
+                    piece = following.result()
+                except StopAsyncIteration:
+                    return
+                yield piece
+    finally:
+        await _cancelled(stopping)
+
+
+async def _cancelled(task: "asyncio.Future[object] | asyncio.Task[object]") -> None:
+    task.cancel()
+    await asyncio.wait((task,))

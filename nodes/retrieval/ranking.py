@@ -1,0 +1,88 @@
+"""Merging what the branches found, and the rerank: pure arithmetic over hits."""
+
+from collections.abc import Iterable, Sequence
+
+from tributary.domain.bots import Weights
+from tributary.domain.knowledge import Chunk
+from tributary.domain.retrieval import Branch, Hit, RankedHit
+
+#: Hits that reach the model.
+TOP = 5
+#: How far full graph evidence closes the gap between a chunk's vector term and 1.
+EVIDENCE_SHARE = 0.5
+
+
+def image_hit(chunk: Chunk, similarity: float) -> Hit:
+    """A chunk whose picture looks like an attached one: its vector term is the calibrated image similarity."""
+    return _hit(chunk, vector=similarity, evidence=0.0, branch=Branch.IMAGE)
+
+
+def evidence_hit(chunk: Chunk, evidence: float) -> Hit:
+    """A passage behind the facts of a graph walk."""
+    return _hit(chunk, vector=0.0, evidence=evidence, branch=Branch.GRAPH)
+
+
+def _hit(chunk: Chunk, *, vector: float, evidence: float, branch: Branch) -> Hit:
+    return Hit(
+        chunkId=str(chunk.id),
+        documentId=str(chunk.document_id),
+        knowledgeBaseId=str(chunk.knowledge_base_id),
+        vector=vector,
+        text=0.0,
+        importance=chunk.importance,
+        evidence=evidence,
+        branches=[branch.value],
+    )
+
+
+def merge(hits: Iterable[Hit]) -> list[Hit]:
+    """One hit for each chunk: the best of each term, and all the branches that found it."""
+    merged: dict[str, Hit] = {}
+    for hit in hits:
+        known = merged.get(hit["chunkId"])
+        merged[hit["chunkId"]] = _joined(known, hit) if known else hit
+    return list(merged.values())
+
+
+def _joined(one: Hit, other: Hit) -> Hit:
+    return Hit(
+        chunkId=one["chunkId"],
+        documentId=one["documentId"],
+        knowledgeBaseId=one["knowledgeBaseId"],
+        vector=max(one["vector"], other["vector"]),
+        text=max(one["text"], other["text"]),
+        importance=max(one["importance"], other["importance"]),
+        evidence=max(one["evidence"], other["evidence"]),
+        branches=sorted({*one["branches"], *other["branches"]}),
+    )
+
+
+def needs_terms(hit: Hit) -> bool:
+    """Whether no text search has judged the hit, so that its vector and text terms are still to be filled in."""
+    return Branch.TEXT.value not in hit["branches"]
+
+
+def rerank(hits: Iterable[Hit], weights: Weights, *, top: int = TOP) -> list[RankedHit]:
+    """The best hits by the weighted sum, ties by chunk id. Weights count as shares, so that a score stays in [0, 1]
+    whatever a bot's weights add up to."""
+    ranked = [_ranked(hit, weights) for hit in hits]
+    ranked.sort(key=lambda hit: (-hit["score"], hit["chunkId"]))
+    return ranked[:top]
+
+
+def _ranked(hit: Hit, weights: Weights) -> RankedHit:
+    vector = hit["vector"] + (1.0 - hit["vector"]) * EVIDENCE_SHARE * hit["evidence"]
+    total = weights.vector + weights.text + weights.importance
+    weighted = weights.vector * vector + weights.text * hit["text"] + weights.importance * hit["importance"]
+    score = weighted / total if total else 0.0
+    raised = hit.copy()
+    raised["vector"] = round(vector, 6)
+    return RankedHit(**raised, score=round(min(1.0, max(0.0, score)), 6))
+
+
+def by_knowledge_base(hits: Sequence[Hit]) -> dict[str, list[Hit]]:
+    """The hits grouped by their knowledge base."""
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        groups.setdefault(hit["knowledgeBaseId"], []).append(hit)
+    return groups

@@ -1,0 +1,144 @@
+"""Searching one knowledge base from outside a chat: the same branches and the same scores."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from nodes.retrieval.branches import QueryEmbedding
+from nodes.retrieval.query import enhanced_query
+from nodes.retrieval.ranking import evidence_hit, image_hit, merge, needs_terms, rerank
+from stores.protocols.graph import GraphReader
+from stores.protocols.knowledge import KnowledgeReader
+from stores.protocols.search import ChunkSearch
+from tributary.domain.bots import Weights
+from tributary.domain.knowledge import Chunk, KnowledgeBase
+from tributary.domain.retrieval import Hit, RankedHit
+from tributary.models.protocols import ImageEmbedder
+
+#: Candidates that a search considers, whatever it returns.
+POOL = 50
+
+
+class Retrieval:
+    """What the search routes call."""
+
+    def __init__(
+        self,
+        *,
+        knowledge: KnowledgeReader,
+        search: ChunkSearch,
+        graph: GraphReader,
+        queries: QueryEmbedding,
+        images: ImageEmbedder,
+    ) -> None:
+        self._knowledge = knowledge
+        self._search = search
+        self._graph = graph
+        self._queries = queries
+        self._images = images
+
+    async def search_text(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, query: str, top_k: int
+    ) -> list[dict[str, Any]]:
+        """SPEC §9's results, best first. Raises `NotFound` for an unknown knowledge base."""
+        base = await self._base(organisation_id, knowledge_base_id)
+        embedder = self._queries.embedder(base.embedding)
+        text = await asyncio.to_thread(
+            enhanced_query, query, (), count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens
+        )
+        hits = await self._search.search(
+            organisation_id,
+            knowledge_base_id,
+            query=query,
+            recent="",
+            vector=await self._queries.embed_query(base.embedding, text),
+            embedder=embedder,
+            limit=max(POOL, top_k),
+        )
+        return await self._results(organisation_id, rerank(hits, Weights(), top=top_k))
+
+    async def search_image(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, image: bytes, top_k: int
+    ) -> list[dict[str, Any]]:
+        """Chunks of pictures that look like `image`; the vector score is the calibrated similarity.
+
+        Raises:
+            NotFound: an unknown knowledge base.
+            DamagedFile: the image can't be decoded.
+        """
+        await self._base(organisation_id, knowledge_base_id)
+        vectors = await self._images.embed_images([image])
+        found = await self._search.similar_images(
+            organisation_id, knowledge_base_id, vectors=vectors, embedding=self._images.name, limit=top_k
+        )
+        similarities = self._images.similarity(np.asarray([cosine for _, cosine in found], dtype=np.float32))
+        similarity = dict(zip((chunk_id for chunk_id, _ in found), similarities.tolist(), strict=True))
+        chunks = await self._knowledge.chunks(organisation_id, list(similarity))
+        # Pictures alone are compared, so nothing but their similarity orders them.
+        hits = [image_hit(chunk, similarity[chunk.id]) for chunk in chunks]
+        ranked = rerank(hits, Weights(vector=1.0, text=0.0, importance=0.0), top=top_k)
+        return [_result(hit, _by_id(chunks)[hit["chunkId"]]) for hit in ranked]
+
+    async def search_graph(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, query: str, hops: int
+    ) -> Mapping[str, Any]:
+        """Entities, relations and the passages behind them. Raises `NotFound` for an unknown knowledge base."""
+        base = await self._base(organisation_id, knowledge_base_id)
+        findings = await self._graph.search(organisation_id, knowledge_base_id, query=query, hops=hops)
+        evidence = {passage.chunk_id: passage.evidence for passage in findings.passages}
+        chunks = await self._knowledge.chunks(organisation_id, list(evidence)) if evidence else []
+        hits = [evidence_hit(chunk, evidence[chunk.id]) for chunk in chunks]
+        judged = await self._judged(organisation_id, base, query, hits)
+        ranked = rerank(merge([*hits, *judged]), Weights(), top=len(hits))
+        return {
+            "entities": findings.entities,
+            "relations": findings.relations,
+            "results": [_result(hit, _by_id(chunks)[hit["chunkId"]]) for hit in ranked],
+            "truncated": findings.truncated,
+        }
+
+    async def _judged(
+        self, organisation_id: UUID, base: KnowledgeBase, query: str, hits: Sequence[Hit]
+    ) -> Sequence[Hit]:
+        unjudged = [UUID(hit["chunkId"]) for hit in hits if needs_terms(hit)]
+        if not unjudged:
+            return ()
+        return await self._search.score(
+            organisation_id,
+            base.id,
+            unjudged,
+            query=query,
+            recent="",
+            vector=await self._queries.embed_query(base.embedding, query),
+            embedder=self._queries.embedder(base.embedding),
+        )
+
+    async def _base(self, organisation_id: UUID, knowledge_base_id: UUID) -> KnowledgeBase:
+        [base] = await self._knowledge.knowledge_bases(organisation_id, [knowledge_base_id])
+        return base
+
+    async def _results(self, organisation_id: UUID, ranked: Sequence[RankedHit]) -> list[dict[str, Any]]:
+        chunks = _by_id(await self._knowledge.chunks(organisation_id, [UUID(hit["chunkId"]) for hit in ranked]))
+        return [_result(hit, chunks[hit["chunkId"]]) for hit in ranked if hit["chunkId"] in chunks]
+
+
+def _by_id(chunks: Sequence[Chunk]) -> dict[str, Chunk]:
+    return {str(chunk.id): chunk for chunk in chunks}
+
+
+def _result(hit: RankedHit, chunk: Chunk) -> dict[str, Any]:
+    return {
+        "chunk_id": chunk.id,
+        "document_id": chunk.document_id,
+        "filename": chunk.filename,
+        "page": chunk.page,
+        "text": chunk.text,
+        "score": hit["score"],
+        "vector_score": hit["vector"],
+        "text_score": hit["text"],
+        "importance": hit["importance"],
+        "metadata": {**chunk.metadata, "start": chunk.start, "end": chunk.end},
+    }

@@ -1,0 +1,117 @@
+"""Asking a bot (SPEC §2): the answer at once, or as it is written."""
+
+import asyncio
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from tributary.domain.attachments import AttachmentClaim
+from tributary.domain.errors import Conflict, InvalidRequest
+from tributary.domain.ids import parse_id
+from tributary.routes.access import CallerOf, ServicesOf
+from tributary.routes.idempotency import Key, Result, fingerprint, once
+from tributary.routes.problems import problem_response
+from tributary.routes.shapes import Body, Text
+from tributary.services import Services
+from tributary.turns.events import RunningTurn
+from tributary.turns.runner import TurnRequest
+
+router = APIRouter(tags=["chat"])
+
+#: Seconds for which a stream holds its headers back, so that an early failure is a real HTTP error. After them it
+#: begins with what there is, and keeps the connection alive while the model thinks.
+PATIENCE = 15.0
+KEEP_ALIVE = 10
+
+
+class ClaimBody(Body):
+    id: str
+    access_token: str | None = None
+
+    def claim(self) -> AttachmentClaim:
+        claim = AttachmentClaim(id=self.id)
+        if self.access_token:
+            claim["accessToken"] = self.access_token
+        return claim
+
+
+class ChatBody(Body):
+    message: Text = Field(max_length=200_000)
+    conversation_id: str | None = None
+    attachments: list[ClaimBody] = Field(default_factory=list, max_length=100)
+    replace_message_id: str | None = None
+
+
+@router.post("/api/bots/{bot_id}/chat")
+async def chat(
+    bot_id: str, body: ChatBody, request: Request, caller: CallerOf, services: ServicesOf, key: Key = None
+) -> Response:
+    """One turn. With `Accept: text/event-stream` the same turn as server-sent events: `status`, `token`, `sources`,
+    `usage`, then one `done` or one `error`."""
+    turn_request = TurnRequest(
+        organisation_id=caller.organisation_id,
+        bot_id=bot_id,
+        message=body.message,
+        conversation_id=body.conversation_id,
+        attachments=[each.claim() for each in body.attachments],
+        replace_message_id=body.replace_message_id,
+    )
+    streamed = "text/event-stream" in request.headers.get("accept", "")
+    if streamed and key is None:
+        return await stream_turn(services.turns.start(turn_request))
+    if streamed:
+        raise InvalidRequest("An Idempotency-Key replays a whole result: ask for it without a stream")
+    return await once(
+        services.idempotency,
+        caller.organisation_id,
+        route=f"chat {bot_id}",
+        key=key,
+        mark=fingerprint(body.model_dump_json()),
+        work=lambda: _answer(services, turn_request),
+    )
+
+
+async def _answer(services: Services, request: TurnRequest) -> Result:
+    turn = services.turns.start(request)
+    await turn.wait()
+    if turn.problem is not None:
+        return turn.problem["status"], dict(turn.problem)
+    assert turn.response is not None
+    return 200, dict(turn.response)
+
+
+async def stream_turn(turn: RunningTurn) -> Response:
+    """The turn's events. One that is refused before its answer begins is an HTTP error."""
+    waiting = asyncio.ensure_future(turn.begun())
+    await asyncio.wait((waiting,), timeout=PATIENCE)
+    waiting.cancel()
+    if turn.problem is not None and not turn.answering:
+        return problem_response(turn.problem)
+
+    async def events() -> Any:
+        async for event in turn.events():
+            yield ServerSentEvent(data=orjson.dumps(event["data"]).decode(), event=event["event"])
+
+    return EventSourceResponse(events(), ping=KEEP_ALIVE, headers={"Cache-Control": "no-store"})
+
+
+@router.get("/api/conversations/{conversation_id}/stream")
+async def join(conversation_id: str, caller: CallerOf, services: ServicesOf) -> Response:
+    """The running answer of a conversation, from its first token on."""
+    identifier = parse_id("conversation", conversation_id)
+    await services.conversations.get(caller.organisation_id, identifier)
+    turn = services.turns.running(caller.organisation_id, identifier)
+    if turn is None:
+        raise Conflict("No turn of this conversation is running here")
+    return await stream_turn(turn)
+
+
+@router.post("/api/conversations/{conversation_id}/stop", status_code=202)
+async def stop(conversation_id: str, caller: CallerOf, services: ServicesOf) -> JSONResponse:
+    """Ends the running answer; what was written so far stays."""
+    await services.turns.stop(caller.organisation_id, parse_id("conversation", conversation_id))
+    return JSONResponse({}, status_code=202)

@@ -1,0 +1,251 @@
+"""The documents of a knowledge base: sending, following, reading, replacing and deleting them (SPEC §6)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import Field
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from tributary.domain.attachments import MAX_FILE_BYTES
+from tributary.domain.errors import InvalidRequest, NotFound, Problem, TributaryError
+from tributary.domain.ids import parse_id
+from tributary.domain.knowledge import Chunk, Document
+from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
+from tributary.routes.idempotency import Key, Result, fingerprint, once
+from tributary.routes.multipart import Form, ReceivedFile, receive_form
+from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, page_of, storable
+from tributary.services import Services
+
+router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"])
+
+#: Files of one request.
+MAX_DOCUMENTS = 20
+
+DOCUMENTS_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["files"],
+                    "properties": {
+                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
+                        "title": {"type": "string"},
+                        "importance": {"type": "number", "minimum": 0, "maximum": 1},
+                    },
+                }
+            }
+        },
+    }
+}
+
+
+class DocumentShape(Shape):
+    id: UUID
+    filename: str
+    title: str
+    content_type: str
+    size: int
+    type: str
+    status: str
+    stage: str
+    progress: float
+    importance: float
+    error: dict[str, str] | None
+    summary: str
+    topics: list[str]
+    created_at: datetime
+    updated_at: datetime
+
+
+class DocumentChanges(Body):
+    title: Name | None = Field(None, max_length=500)
+    importance: float | None = Field(None, ge=0, le=1, allow_inf_nan=False)
+
+
+class PageShape(Shape):
+    number: int
+    start: int
+    end: int
+
+
+class TextShape(Shape):
+    text: str
+    title: str
+    pages: list[PageShape]
+
+
+class ChunkShape(Shape):
+    id: UUID
+    document_id: UUID
+    filename: str
+    text: str
+    start: int
+    end: int
+    page: int | None
+    importance: float
+    metadata: dict[str, Any]
+
+
+def shape(document: Document) -> DocumentShape:
+    return DocumentShape.model_validate(document)
+
+
+def _ids(kb_id: str, document_id: str) -> tuple[UUID, UUID]:
+    return parse_id("knowledge base", kb_id), parse_id("document", document_id)
+
+
+@router.post("", status_code=202, openapi_extra=DOCUMENTS_BODY)
+async def add_documents(
+    kb_id: str, request: Request, caller: OwnerOf, services: ServicesOf, key: Key = None
+) -> JSONResponse:
+    """Files in the field `files`; `title` and `importance` count for each. One result a file, in order."""
+    base_id = parse_id("knowledge base", kb_id)
+    await services.knowledge.knowledge_bases(caller.organisation_id, [base_id])
+    form = await receive_form(request, services.uploads.incoming, max_files=MAX_DOCUMENTS, max_bytes=MAX_FILE_BYTES)
+    try:
+        title, importance = _fields(form)
+        return await once(
+            services.idempotency,
+            caller.organisation_id,
+            route=f"documents {kb_id}",
+            key=key,
+            mark=fingerprint(*(f"{file.filename} {file.received}" for file in form.files)),
+            work=lambda: _add_all(form, caller, services, base_id, title, importance),
+        )
+    finally:
+        await asyncio.to_thread(form.discard)
+
+
+def _fields(form: Form) -> tuple[str | None, float | None]:
+    """The form's title and importance. Raises `InvalidRequest` where they are not as described."""
+    title, given = form.fields.get("title"), form.fields.get("importance")
+    try:
+        importance = None if given is None else float(given)
+        if title is not None:
+            storable(title)
+    except ValueError as error:
+        raise InvalidRequest("importance is a number from 0 to 1, title a text") from error
+    if importance is not None and not 0 <= importance <= 1:
+        raise InvalidRequest("importance lies from 0 to 1")
+    return title or None, importance
+
+
+async def _add_all(
+    form: Form, caller: OwnerOf, services: Services, base_id: UUID, title: str | None, importance: float | None
+) -> Result:
+    outcomes = [await _add(file, caller, services, base_id, title, importance) for file in form.files]
+    results = [result for result, _ in outcomes]
+    problems = [problem for _, problem in outcomes if problem]
+    if len(problems) == len(outcomes):
+        return problems[0]["status"], {**problems[0], "documents": results}
+    return 202, {"documents": results}
+
+
+async def _add(
+    file: ReceivedFile, caller: OwnerOf, services: Services, base_id: UUID, title: str | None, importance: float | None
+) -> tuple[dict[str, Any], Problem | None]:
+    try:
+        if file.error is not None:
+            raise file.error
+        document = await services.documents.add(
+            caller.organisation_id, base_id, file.filename, file.path, title=title, importance=importance
+        )
+    except TributaryError as error:
+        return {"filename": file.filename, "error": {"code": error.code, "detail": error.detail}}, error.problem()
+    return {"id": str(document.id), "filename": document.filename, "status": document.status.value}, None
+
+
+@router.get("", response_model=Page[DocumentShape])
+async def list_documents(
+    kb_id: str, caller: CallerOf, services: ServicesOf, cursor: Cursor = None, limit: Limit = 50
+) -> object:
+    base_id = parse_id("knowledge base", kb_id)
+    await services.knowledge.knowledge_bases(caller.organisation_id, [base_id])
+    found = await services.knowledge.list_documents(caller.organisation_id, base_id, after=cursor, limit=limit + 1)
+    return page_of(found, limit, shape)
+
+
+@router.get("/{document_id}", response_model=DocumentShape)
+async def get_document(kb_id: str, document_id: str, caller: CallerOf, services: ServicesOf) -> DocumentShape:
+    return shape(await services.knowledge.document(caller.organisation_id, *_ids(kb_id, document_id)))
+
+
+@router.patch("/{document_id}", response_model=DocumentShape)
+async def update_document(
+    kb_id: str, document_id: str, body: DocumentChanges, caller: OwnerOf, services: ServicesOf
+) -> DocumentShape:
+    return shape(
+        await services.knowledge.update_document(
+            caller.organisation_id, *_ids(kb_id, document_id), title=body.title, importance=body.importance
+        )
+    )
+
+
+@router.put("/{document_id}", status_code=202, response_model=DocumentShape, openapi_extra=DOCUMENTS_BODY)
+async def replace_document(
+    kb_id: str, document_id: str, request: Request, caller: OwnerOf, services: ServicesOf
+) -> DocumentShape:
+    """A new file in the place of the document's; what was searchable stays until the new one is indexed."""
+    ids = _ids(kb_id, document_id)
+    await services.knowledge.document(caller.organisation_id, *ids)
+    form = await receive_form(request, services.uploads.incoming, max_files=1, max_bytes=MAX_FILE_BYTES)
+    try:
+        file = form.files[0]
+        if file.error is not None:
+            raise file.error
+        return shape(await services.documents.replace(caller.organisation_id, *ids, file.filename, file.path))
+    finally:
+        await asyncio.to_thread(form.discard)
+
+
+@router.post("/{document_id}/reingest", status_code=202, response_model=DocumentShape)
+async def reingest_document(kb_id: str, document_id: str, caller: OwnerOf, services: ServicesOf) -> DocumentShape:
+    return shape(await services.documents.reingest(caller.organisation_id, *_ids(kb_id, document_id)))
+
+
+@router.delete("/{document_id}", status_code=204)
+async def delete_document(kb_id: str, document_id: str, caller: OwnerOf, services: ServicesOf) -> Response:
+    await services.documents.delete(caller.organisation_id, *_ids(kb_id, document_id))
+    return Response(status_code=204)
+
+
+@router.get("/{document_id}/text", response_model=TextShape)
+async def get_text(kb_id: str, document_id: str, caller: CallerOf, services: ServicesOf) -> TextShape:
+    """The text that was indexed; offsets of chunks and sources count its characters."""
+    return TextShape.model_validate(
+        await services.knowledge.document_text(caller.organisation_id, *_ids(kb_id, document_id))
+    )
+
+
+@router.get("/{document_id}/chunks/{chunk_id}", response_model=ChunkShape)
+async def get_chunk(kb_id: str, document_id: str, chunk_id: str, caller: CallerOf, services: ServicesOf) -> ChunkShape:
+    return ChunkShape.model_validate(await _chunk(kb_id, document_id, chunk_id, caller, services))
+
+
+async def _chunk(kb_id: str, document_id: str, chunk_id: str, caller: CallerOf, services: Services) -> Chunk:
+    ids = _ids(kb_id, document_id)
+    found = await services.knowledge.chunks(caller.organisation_id, [parse_id("chunk", chunk_id)])
+    for chunk in found:
+        if (chunk.knowledge_base_id, chunk.document_id) == ids:
+            return chunk
+    raise NotFound("chunk", chunk_id)
+
+
+@router.get("/{document_id}/events")
+async def follow_document(kb_id: str, document_id: str, caller: CallerOf, services: ServicesOf) -> Response:
+    """The document's progress as server-sent events `progress`, until it is ready or has failed."""
+    ids = _ids(kb_id, document_id)
+    await services.knowledge.document(caller.organisation_id, *ids)
+
+    async def events() -> AsyncIterator[ServerSentEvent]:
+        async for document in services.documents.progress(caller.organisation_id, *ids):
+            yield ServerSentEvent(data=shape(document).model_dump_json(by_alias=True), event="progress")
+
+    return EventSourceResponse(events(), ping=10, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,79 @@
+"""What a running turn tells: a log that listeners read from its beginning, whenever they come."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+from typing_extensions import TypedDict
+
+from nodes.chat.state import ChatResponse
+from tributary.domain.errors import Problem
+
+
+class TurnEvent(TypedDict):
+    """One server-sent event of SPEC §5: `status`, `token`, `sources`, `usage`, then one `done` or one `error`."""
+
+    event: str
+    data: Any
+
+
+class RunningTurn:
+    """A turn at work. It belongs to the server, not to a client: nobody who leaves takes it along."""
+
+    def __init__(self, organisation_id: UUID, conversation_id: UUID) -> None:
+        self.organisation_id = organisation_id
+        self.conversation_id = conversation_id
+        self.response: ChatResponse | None = None
+        self.problem: Problem | None = None
+        self._log: list[TurnEvent] = []
+        self._changed = asyncio.Event()
+        self._begun = asyncio.Event()
+        self._ended = asyncio.Event()
+
+    def publish(self, event: str, data: Any) -> None:
+        self._log.append(TurnEvent(event=event, data=data))
+        if event in ("token", "done", "error"):
+            self._begun.set()
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def succeed(self, response: ChatResponse) -> None:
+        self.response = response
+        self.publish("done", response)
+        self._ended.set()
+
+    def fail(self, problem: Problem) -> None:
+        self.problem = problem
+        self.publish("error", problem)
+        self._ended.set()
+
+    @property
+    def answering(self) -> bool:
+        """Whether a part of the answer has been told: from then on a failure is an event, and no HTTP error."""
+        return any(event["event"] == "token" for event in self._log)
+
+    @property
+    def ended(self) -> bool:
+        return self._ended.is_set()
+
+    async def begun(self) -> None:
+        """Returns with the first token, or with the end of a turn that has none."""
+        await self._begun.wait()
+
+    async def wait(self) -> None:
+        """Returns when the turn has ended: `response` or `problem` is set."""
+        await self._ended.wait()
+
+    async def events(self) -> AsyncIterator[TurnEvent]:
+        """All events from the first, as they come, to the last."""
+        position = 0
+        while True:
+            changed = self._changed
+            while position < len(self._log):
+                yield self._log[position]
+                position += 1
+            if self.ended and position == len(self._log):
+                return
+            if changed is self._changed:
+                await changed.wait()

@@ -1,0 +1,213 @@
+"""Turns from their request to their stored answer."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph.state import CompiledStateGraph
+
+from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context
+from stores.protocols.conversations import ConversationStore, TurnQueue
+from tributary.domain.attachments import AttachmentClaim
+from tributary.domain.conversations import MessageStatus
+from tributary.domain.errors import Problem, TributaryError
+from tributary.domain.ids import new_id, parse_id, thread_id
+from tributary.turns.events import RunningTurn
+from tributary.turns.stops import Stops
+from tributary.turns.trace import TraceRecorder
+
+ChatGraph = CompiledStateGraph[ChatState, Context, ChatInput, ChatOutput]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRequest:
+    """A turn as asked for over any interface."""
+
+    organisation_id: UUID
+    bot_id: str
+    message: str
+    conversation_id: str | None = None
+    attachments: Sequence[AttachmentClaim] = ()
+    replace_message_id: str | None = None
+
+
+class CheckpointedGraph:
+    """Gives each turn the chat graph with a checkpointer of its own. LangGraph's PostgreSQL saver holds one lock around
+    every statement: shared, it would queue the turns of all conversations behind each other."""
+
+    def __init__(self, graph: ChatGraph, saver: Any) -> None:
+        self._graph = graph
+        self._saver = saver
+
+    def for_one_turn(self) -> ChatGraph:
+        return self._graph.copy({"checkpointer": self._saver()})
+
+
+class Turns:
+    """Starts turns, finds running ones, and sees each to its end."""
+
+    def __init__(
+        self,
+        *,
+        graph: CheckpointedGraph,
+        conversations: ConversationStore,
+        queue: TurnQueue,
+        stops: Stops,
+        queue_timeout: float,
+    ) -> None:
+        self._graph = graph
+        self._conversations = conversations
+        self._queue = queue
+        self._stops = stops
+        self._queue_timeout = queue_timeout
+        self._tasks: dict[asyncio.Task[None], RunningTurn] = {}
+        self._running: dict[UUID, RunningTurn] = {}
+
+    def start(self, request: TurnRequest) -> RunningTurn:
+        """Begins the turn, or queues it behind the conversation's others. It goes on whoever listens.
+
+        Raises:
+            NotFound: the conversation's id is no id.
+        """
+        given = request.conversation_id
+        conversation_id = parse_id("conversation", given) if given else new_id()
+        turn = RunningTurn(request.organisation_id, conversation_id)
+        task = asyncio.create_task(self._run(turn, request), name=f"turn {conversation_id}")
+        self._tasks[task] = turn
+        task.add_done_callback(self._ended)
+        return turn
+
+    def running(self, organisation_id: UUID, conversation_id: UUID) -> RunningTurn | None:
+        """The conversation's turn that this process runs now."""
+        turn = self._running.get(conversation_id)
+        return turn if turn and turn.organisation_id == organisation_id else None
+
+    async def stop(self, organisation_id: UUID, conversation_id: UUID) -> None:
+        """Ends the conversation's running turn, in whichever process; what was written so far is its answer."""
+        await self._conversations.get(organisation_id, conversation_id)
+        await self._stops.ask(conversation_id)
+
+    async def drain(self, grace: float) -> None:
+        """Lets the running turns finish, for `grace` seconds; those that don't are interrupted."""
+        if self._tasks:
+            await asyncio.wait(list(self._tasks), timeout=grace)
+        for task in list(self._tasks):
+            task.cancel()
+        if self._tasks:
+            await asyncio.wait(list(self._tasks))
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        turn = self._tasks.pop(task)
+        if task.cancelled():
+            turn.fail(_interrupted())
+        elif (error := task.exception()) is not None:
+            logger.error("a turn failed on a bug", exc_info=error)
+            turn.fail(TributaryError("The answer failed on an internal error").problem())
+
+    async def _run(self, turn: RunningTurn, request: TurnRequest) -> None:
+        question: list[UUID] = []
+        settled = False
+        try:
+            async with self._queue.turn(turn.organisation_id, turn.conversation_id, timeout=self._queue_timeout):
+                await self._hold(turn, request, question)
+            settled = True
+        except TributaryError as error:
+            await self._mark(turn, question, error.problem(), MessageStatus.FAILED)
+            turn.fail(error.problem())
+            settled = True
+        finally:
+            # A shutdown or a bug: the question must not look as if somebody still answered it.
+            if not settled:
+                await asyncio.shield(self._mark(turn, question, _interrupted(), MessageStatus.INTERRUPTED))
+
+    async def _hold(self, turn: RunningTurn, request: TurnRequest, question: list[UUID]) -> None:
+        """The turn itself, with the conversation held."""
+        recorder = TraceRecorder()
+        self._running[turn.conversation_id] = turn
+        self._stops.begin(turn.conversation_id)
+        try:
+            output = await self._stream(turn, request, recorder, question)
+        finally:
+            self._stops.end(turn.conversation_id)
+            self._running.pop(turn.conversation_id, None)
+        response, problem = output.get("response"), output.get("error")
+        if response is not None and not problem:
+            if response["messageId"]:
+                await self._conversations.save_trace(
+                    turn.organisation_id, UUID(response["messageId"]), recorder.trace()
+                )
+            turn.succeed(response)
+        else:
+            assert problem is not None, "a turn ends with an answer or a refusal"
+            turn.fail(problem)
+
+    async def _stream(
+        self, turn: RunningTurn, request: TurnRequest, recorder: TraceRecorder, question: list[UUID]
+    ) -> ChatOutput:
+        output: ChatOutput = {}
+        stream = self._graph.for_one_turn().astream(
+            _graph_input(request),
+            _config(turn),
+            context=Context(organisation_id=str(turn.organisation_id), conversation_id=str(turn.conversation_id)),
+            stream_mode=["custom", "tasks", "values"],
+            subgraphs=True,
+            durability="exit",
+            output_keys=["response", "error"],
+        )
+        async for namespace, mode, chunk in stream:
+            if mode == "custom":
+                _tell(turn, chunk)
+            elif mode == "tasks":
+                _follow(turn, recorder, chunk, question)
+            elif not namespace:
+                output = chunk
+        return output
+
+    async def _mark(self, turn: RunningTurn, question: Sequence[UUID], problem: Problem, status: MessageStatus) -> None:
+        for question_id in question:
+            await self._conversations.fail_turn(
+                turn.organisation_id, question_id=question_id, problem=dict(problem), status=status
+            )
+
+
+def _graph_input(request: TurnRequest) -> ChatInput:
+    return ChatInput(
+        message=request.message,
+        botId=request.bot_id,
+        conversationId=request.conversation_id,
+        attachments=list(request.attachments),
+        replaceMessageId=request.replace_message_id,
+    )
+
+
+def _config(turn: RunningTurn) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread_id(turn.organisation_id, turn.conversation_id)}}
+
+
+def _tell(turn: RunningTurn, chunk: dict[str, Any]) -> None:
+    if chunk["type"] == "token":
+        turn.publish("token", {"text": chunk["text"]})
+    else:
+        turn.publish(chunk["type"], chunk[chunk["type"]])
+
+
+def _follow(turn: RunningTurn, recorder: TraceRecorder, task: dict[str, Any], question: list[UUID]) -> None:
+    told = recorder.record(task)
+    if told is None:
+        return
+    name, state = told
+    turn.publish("status", {"node": name, "state": state})
+    if name == "record_question" and state == "started":
+        question.append(UUID(task["input"]["turn"]["questionId"]))
+
+
+def _interrupted() -> Problem:
+    problem = TributaryError("The server stopped before the answer was complete").problem()
+    problem["code"] = "interrupted"
+    return problem
