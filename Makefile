@@ -1,0 +1,51 @@
+# One command to start, one to test; each does all its own set-up. Needs only Python 3.11 or later, make and git.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint bench clean lock
+
+help: ## Lists the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+run: $(VENV)/.run ## Starts Tributary on its embedded default (ARGS="--port 0" passes options)
+	@$(BIN)/tributary serve $(ARGS)
+
+test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" runs some)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+	$(BIN)/pytest $(ARGS)
+
+lint: $(VENV)/.dev ## Formats, and repairs what can be repaired
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lock: $(VENV)/.dev ## Renews the lock files from pyproject.toml
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		pyproject.toml --output-file requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
+		--constraint requirements.txt --group test --group lint pyproject.toml --output-file requirements-dev.txt
+
+clean: ## Removes the environment; data stays
+	rm -rf $(VENV)
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: requirements.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/tributary prepare
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
