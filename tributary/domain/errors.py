@@ -59,7 +59,7 @@ class TributaryError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors cross process borders. Rebuilt without `__init__`, whose parameters differ among subclasses."""
-        return copyreg.__newobj__, (type(self), *self.args), self.__dict__
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined] # left out of typeshed
 
     def problem(self) -> Problem:
         """The error as problem+json, without anything that only an operator may see."""
