@@ -9,7 +9,7 @@ from langgraph.types import RetryPolicy, Send
 
 from graphs.ports import RetrievalPorts
 from nodes.chat.state import Context
-from nodes.retrieval.branches import degrade, read_map, search_graph, search_images, search_text
+from nodes.retrieval.branches import degrade, degrade_images, read_map, search_graph, search_images, search_text
 from nodes.retrieval.merge import merge_and_rerank
 from nodes.retrieval.state import BranchTask, RetrievalInput, RetrievalOutput, RetrievalState
 from tributary.domain.errors import TributaryError
@@ -23,7 +23,8 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, TributaryError) and error.transient
 
 
-RETRY = RetryPolicy(initial_interval=0.1, max_attempts=2, retry_on=is_transient)
+#: Without LangGraph's jitter, which is up to a second whatever the interval: a person waits for this.
+RETRY = RetryPolicy(initial_interval=0.1, max_attempts=2, jitter=False, retry_on=is_transient)
 
 
 def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
@@ -42,26 +43,34 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
 
-    def branch(name: str, kind: Branch, node: Any, **extra: Any) -> None:
+    def branch(name: str, node: Any, on_failure: Any, **extra: Any) -> None:
         builder.add_node(
             name,
             node,
             input_schema=BranchTask,
             retry_policy=RETRY,
             timeout=ports.branch_timeout,
-            error_handler=partial(degrade, kind),
+            error_handler=on_failure,
             **extra,
         )
 
-    branch("search_text", Branch.TEXT, partial(search_text, caller=caller, search=search, queries=ports.queries))
-    branch("read_map", Branch.MAP, partial(read_map, caller=caller, knowledge=knowledge))
-    branch("search_graph", Branch.GRAPH, partial(search_graph, caller=caller, graph=ports.graph, knowledge=knowledge))
+    branch(
+        "search_text",
+        partial(search_text, caller=caller, search=search, queries=ports.queries),
+        partial(degrade, Branch.TEXT),
+    )
+    branch("read_map", partial(read_map, caller=caller, knowledge=knowledge), partial(degrade, Branch.MAP))
+    branch(
+        "search_graph",
+        partial(search_graph, caller=caller, graph=ports.graph, knowledge=knowledge),
+        partial(degrade, Branch.GRAPH),
+    )
     branch(
         "search_images",
-        Branch.IMAGE,
         partial(
             search_images, caller=caller, search=search, knowledge=knowledge, blobs=ports.blobs, images=ports.images
         ),
+        degrade_images,
         destinations=("search_graph",),
     )
     builder.add_node(

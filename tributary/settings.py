@@ -21,6 +21,11 @@ def default_data_folder() -> Path:
     return Path(platformdirs.user_data_dir("tributary", appauthor=False))
 
 
+def default_model_cache() -> Path:
+    """The user's cache folder: what lies there is derived, and shared by all data folders."""
+    return Path(platformdirs.user_cache_dir("tributary", appauthor=False)) / "models"
+
+
 class Settings(BaseSettings):
     """Every field is one environment variable: its alias. `tributary settings` lists them with these words."""
 
@@ -29,7 +34,12 @@ class Settings(BaseSettings):
     data: Path = Field(
         default_factory=default_data_folder,
         alias="TRIBUTARY_DATA",
-        description="Folder of all state of the embedded default: database, files, prepared models.",
+        description="Folder of all state of the embedded default: database and files.",
+    )
+    model_cache: Path = Field(
+        default_factory=default_model_cache,
+        alias="TRIBUTARY_MODEL_CACHE",
+        description="Folder of prepared local models: made from installed packages, and made again when missing.",
     )
     organisation: str = Field(
         "demo", alias="TRIBUTARY_ORG", description="The organisation that Studio and notebooks act as."
@@ -135,7 +145,7 @@ class Settings(BaseSettings):
     )
     log_level: str = Field("INFO", alias="TRIBUTARY_LOG_LEVEL", description="Level of the log on stderr.")
 
-    @field_validator("data", mode="after")
+    @field_validator("data", "model_cache", mode="after")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().absolute()
@@ -149,8 +159,3 @@ class Settings(BaseSettings):
     def files(self) -> Path:
         """Root of uploaded files."""
         return self.data / "files"
-
-    @property
-    def models(self) -> Path:
-        """Cache of prepared local models."""
-        return self.data / "models"

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from nodes.chat.delivery import not_sent, plan_delivery
 from nodes.chat.state import ChatState
-from tributary.models.capabilities import Capabilities
+from tributary.models.catalogue import Capabilities
 
 
 class CapabilityLookup(Protocol):

@@ -116,11 +116,11 @@ class CitationFilter:
 
     def _bracket(self, *, final: bool, attached: bool) -> str | None:
         closing = _CLOSE[_OPEN.index(self._pending[0])]
-        window = self._pending[: _LONGEST + 2]
+        window, line_break, _ = self._pending[: _LONGEST + 2].partition("\n")
         end = window.find(closing)
         if end < 0:
-            complete = final or len(window) > _LONGEST or "\n" in window
-            return self._emit(1) if complete else None
+            no_mark = final or len(window) > _LONGEST or line_break
+            return self._emit(1) if no_mark else None
         if end + 1 == len(self._pending) and not final:
             return None
         return self._closed(self._pending[1:end], end + 1, attached=attached)

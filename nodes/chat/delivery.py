@@ -11,7 +11,7 @@ from tributary.domain.attachments import (
     human_size,
 )
 from tributary.domain.conversations import NotSent
-from tributary.models.capabilities import Capabilities
+from tributary.models.catalogue import Capabilities
 
 UNSUPPORTED = "unsupported"
 TOO_LARGE = "too_large"

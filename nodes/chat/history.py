@@ -6,7 +6,7 @@ from itertools import pairwise
 from nodes.chat.delivery import takes
 from tributary.domain.attachments import MAX_SENT_FILE_BYTES, MAX_SENT_TOTAL_BYTES, AttachedFile, Modality
 from tributary.domain.conversations import Message, Role
-from tributary.models.capabilities import Capabilities
+from tributary.models.catalogue import Capabilities
 
 #: Messages that are loaded for a prompt at most.
 HISTORY_MESSAGES = 40

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
@@ -37,21 +36,14 @@ from tributary.domain.attachments import AttachedFile, Modality
 from tributary.domain.conversations import Message, MessageStatus, Usage
 from tributary.domain.errors import MessageTooLarge, NotFound
 from tributary.files.text import decode_text
-from tributary.models.capabilities import Capabilities
+from tributary.models.catalogue import Capabilities
 from tributary.models.content import text_block
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of an answer as it streams: text, and at the end the usage."""
-
-    text: str = ""
-    usage: Usage | None = None
+from tributary.models.invoke import Finish, Piece
 
 
 class ChatModel(CapabilityLookup, Protocol):
     """Chat models by name. Failures are `ProviderError` and `ProviderTimeout`; what can be tried again before the
-    first piece has been."""
+    first piece has been, has been tried again."""
 
     def stream(self, model: str, messages: Sequence[BaseMessage]) -> AsyncIterator[Piece]: ...
 
@@ -209,8 +201,10 @@ async def _stream(
         if piece is None:
             stopped = True
             break
-        write(reader.feed(piece.text))
-        usage = piece.usage or usage
+        if isinstance(piece, Finish):
+            usage = piece.usage
+        else:
+            write(reader.feed(piece.text))
     write(reader.finish())
     runtime.stream_writer({"type": "usage", "usage": usage})
     status = MessageStatus.STOPPED if stopped else MessageStatus.COMPLETE

@@ -137,9 +137,19 @@ async def search_graph(
     }
 
 
-def degrade(branch: Branch, task: BranchTask, error: NodeError) -> BranchUpdate:
-    """A branch's last failure as a value, so that its siblings go on and the answer says what it lacks. A bug is no
-    failure of a branch: it goes up."""
+def degrade(branch: Branch, task: BranchTask, error: NodeError) -> Command[str]:
+    """A branch's last failure as a value, so that its siblings go on and the answer says what it lacks. The merge is
+    named, since a failed node leaves by none of its edges."""
+    return Command(update=_left_out(branch, task, error), goto="merge_and_rerank")
+
+
+def degrade_images(task: BranchTask, error: NodeError) -> Command[str]:
+    """The same for the image branch, whose failure must not take the graph branch behind it along."""
+    return Command(update=_left_out(Branch.IMAGE, task, error), goto=Send("search_graph", task))
+
+
+def _left_out(branch: Branch, task: BranchTask, error: NodeError) -> BranchUpdate:
+    """What the answer says of the failure. A bug is no failure of a branch: it goes up."""
     cause = error.error
     if isinstance(cause, NodeTimeoutError):
         reason = "too slow"

@@ -96,7 +96,7 @@ async def rename_conversation(
 @router.delete("/conversations/{conversation_id}", status_code=204)
 async def delete_conversation(conversation_id: str, caller: CallerOf, services: ServicesOf) -> Response:
     """The conversation, its messages, its checkpoints, and the files of its messages."""
-    await services.delete_conversation(caller.organisation_id, parse_id("conversation", conversation_id))
+    await services.removal.delete(caller.organisation_id, parse_id("conversation", conversation_id))
     return Response(status_code=204)
 
 

@@ -99,7 +99,7 @@ def shape(base: KnowledgeBase) -> KnowledgeBaseShape:
 
 @router.post("", status_code=201, response_model=KnowledgeBaseShape)
 async def create_knowledge_base(body: NewKnowledgeBase, caller: OwnerOf, services: ServicesOf) -> KnowledgeBaseShape:
-    base = await services.create_knowledge_base(
+    base = await services.knowledge_bases.create(
         caller.organisation_id, name=body.name, description=body.description, embedding=body.embedding
     )
     return shape(base)
@@ -131,7 +131,7 @@ async def update_knowledge_base(
 
 @router.delete("/{kb_id}", status_code=204)
 async def delete_knowledge_base(kb_id: str, caller: OwnerOf, services: ServicesOf) -> Response:
-    await services.delete_knowledge_base(caller.organisation_id, parse_id("knowledge base", kb_id))
+    await services.knowledge_bases.delete(caller.organisation_id, parse_id("knowledge base", kb_id))
     return Response(status_code=204)
 
 

@@ -1,0 +1,79 @@
+"""HTTP assembly: the lifespan, the routes, and how errors become responses."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+
+from tributary import __version__
+from tributary.routes import attachments, bots, chat, conversations, documents, health, knowledge, problems
+from tributary.services import Services, open_services
+from tributary.settings import Settings
+
+#: Seconds that a shutdown gives running turns.
+GRACE = 20.0
+
+ROUTERS = (
+    attachments.router,
+    bots.router,
+    chat.router,
+    conversations.router,
+    knowledge.router,
+    documents.router,
+    health.router,
+)
+
+Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    """The application. It opens its services when it starts, and lets running turns finish when it stops."""
+    chosen = settings or Settings.load()
+    app = FastAPI(
+        title="Tributary",
+        version=__version__,
+        summary="Chat with your files and your knowledge bases, answered with citations.",
+        lifespan=_lifespan(chosen),
+    )
+    if chosen.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=chosen.cors_origins,
+            allow_methods=["*"],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+        )
+    problems.install(app)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
+
+
+def _lifespan(settings: Settings) -> Lifespan:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with open_services(settings) as services:
+            app.state.services = services
+            async with _background(services):
+                yield
+            await services.turns.drain(GRACE)
+
+    return lifespan
+
+
+@asynccontextmanager
+async def _background(services: Services) -> AsyncIterator[None]:
+    """Upkeep and the ingestion worker, for as long as the server runs."""
+    await services.upkeep.round()
+    tasks = [asyncio.create_task(services.upkeep.run(), name="upkeep")]
+    if services.settings.workers:
+        tasks.append(asyncio.create_task(services.worker.run(), name="ingestion worker"))
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with suppress(asyncio.CancelledError):
+                await task

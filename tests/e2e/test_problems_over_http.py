@@ -1,0 +1,73 @@
+"""Bad input gets a clear error with a stable code, never a 500."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.launching import Shared
+
+CASES: list[tuple[str, str, dict[str, Any], int, str]] = [
+    ("POST", "/api/bots", {"json": {}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"json": {"name": "  "}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"json": {"name": "x", "nmae": "typo"}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"json": {"name": "nul\x00"}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"content": b'{"name": "\\ud800"}'}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"json": {"name": "x", "model": "nobody/nothing"}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"json": {"name": "x", "weights": {"vector": 2}}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"content": b"{not json"}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"content": b"\xff\xfe"}, 422, "invalid_request"),
+    ("POST", "/knowledge/kb", {"json": {"name": "x", "embedding": "nobody/nothing"}}, 422, "invalid_request"),
+    ("GET", "/api/bots?limit=0", {}, 422, "invalid_request"),
+    ("GET", "/api/bots?cursor=nonsense", {}, 422, "invalid_request"),
+    ("GET", "/nowhere", {}, 404, "not_found"),
+    ("DELETE", "/healthz", {}, 405, "method_not_allowed"),
+    ("POST", "/api/bot/attachments/upload", {"json": {}}, 422, "invalid_request"),
+]
+
+
+@pytest.mark.parametrize(("verb", "path", "request_", "status", "code"), CASES)
+def test_bad_input_is_a_problem_with_a_stable_code(
+    client: httpx.Client, verb: str, path: str, request_: dict[str, Any], status: int, code: str
+) -> None:
+    headers = {"Content-Type": "application/json"} if "content" in request_ else {}
+    response = client.request(verb, path, headers=headers, **request_)
+    assert (response.status_code, response.json()["code"]) == (status, code)
+    assert response.headers["content-type"] == "application/problem+json"
+    assert {"type", "title", "status", "code", "detail"} <= response.json().keys()
+
+
+def test_bad_messages_are_refused_before_anything_is_stored(client: httpx.Client) -> None:
+    bot = client.post("/api/bots", json={"name": "b"}).json()["id"]
+    six = [{"id": f"00000000-0000-7000-8000-00000000000{n}", "accessToken": "x"} for n in range(6)]
+    for body, code in (
+        ({}, "invalid_request"),
+        ({"message": ""}, "invalid_request"),
+        ({"message": "x" * 200_001}, "invalid_request"),
+        ({"message": "nul\x00"}, "invalid_request"),
+        ({"message": "x", "attachments": six}, "too_many_files"),
+        ({"message": "x", "replaceMessageId": six[0]["id"]}, "invalid_request"),
+    ):
+        response = client.post(f"/api/bots/{bot}/chat", json=body)
+        assert (response.status_code, response.json()["code"]) == (422, code)
+    assert client.get("/api/conversations").json()["items"] == []
+
+
+def test_health_needs_no_key(shared: Shared) -> None:
+    assert httpx.get(f"{shared.running.url}/healthz").json() == {"status": "ok"}
+    ready = httpx.get(f"{shared.running.url}/readyz")
+    assert (ready.status_code, ready.json()["dependencies"]["postgresql"]) == (200, "ok")
+    assert httpx.get(f"{shared.running.url}/openapi.json").status_code == 200
+
+
+def test_lists_come_in_pages(client: httpx.Client) -> None:
+    made = [client.post("/api/bots", json={"name": f"bot {n}"}).json()["id"] for n in range(5)]
+    found: list[str] = []
+    cursor: str | None = None
+    while True:
+        page = client.get("/api/bots", params={"limit": 2} | ({"cursor": cursor} if cursor else {})).json()
+        found += [bot["id"] for bot in page["items"]]
+        cursor = page["nextCursor"]
+        if cursor is None:
+            break
+    assert found == made

@@ -1,0 +1,108 @@
+"""Real servers in processes of their own, as a newcomer starts them, and clients of them."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+#: Prefixes of our settings: what a developer has set must not reach a test.
+OURS = ("TRIBUTARY_", "S3_", "NEO4J_", "OPENAI_", "OPENROUTER_", "GOOGLE_", "DATABASE_")
+READY = re.compile(r"Tributary ready at (http://\S+)")
+
+
+@dataclass
+class Running:
+    """A server process. `lines` is what it has printed up to its ready line."""
+
+    url: str
+    process: subprocess.Popen[str]
+    lines: list[str]
+
+    def client(self, key: str, *, timeout: float = 120.0) -> httpx.Client:
+        return httpx.Client(base_url=self.url, headers={"Authorization": f"Bearer {key}"}, timeout=timeout)
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        """As an operator would; the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=60)
+
+
+class Launcher:
+    """Starts servers on one data folder and one database (`""` for the embedded one), with a clean environment."""
+
+    def __init__(self, data: Path, database: str, **environment: str) -> None:
+        self.data = data
+        self._environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        if "TRIBUTARY_MODEL_CACHE" in os.environ:
+            self._environment["TRIBUTARY_MODEL_CACHE"] = os.environ["TRIBUTARY_MODEL_CACHE"]
+        self._environment |= {"TRIBUTARY_DATA": str(data), **environment}
+        if database:
+            self._environment["DATABASE_URL"] = database
+        self._running: list[Running] = []
+
+    def command(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        """Runs a command of the command line to its end."""
+        return subprocess.run(
+            [sys.executable, "-m", "tributary.cli.main", *arguments],
+            env=self._environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=170,
+            check=False,
+        )
+
+    def key(self, organisation: str = "acme", scope: str = "full") -> str:
+        made = self.command("keys", "create", "--org", organisation, "--scope", scope)
+        assert made.returncode == 0, made.stderr
+        return made.stdout.strip()
+
+    def start(self, *arguments: str, demo: bool = False, **environment: str) -> Running:
+        log = (self.data / f"server-{len(self._running)}.log").open("w+")
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "tributary.cli.main", "serve", "--port", "0"),
+                "--demo" if demo else "--no-demo",
+                *arguments,
+            ],
+            env=self._environment | environment,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
+        lines: list[str] = []
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line.rstrip("\n"))
+            if found := READY.match(line):
+                running = Running(found[1], process, lines)
+                self._running.append(running)
+                return running
+        log.seek(0)
+        raise AssertionError(f"the server ended before it was ready: {log.read()}")
+
+    def close(self) -> None:
+        for running in self._running:
+            if running.process.poll() is None:
+                running.kill()
+            if running.process.stdout is not None:
+                running.process.stdout.close()
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A server that tests share which don't disturb each other: each uses an organisation of its own."""
+
+    launcher: Launcher
+    running: Running
+    dsn: str

@@ -1,0 +1,90 @@
+"""Commands of the operator: organisations, keys, settings, models."""
+
+from dataclasses import replace
+
+import typer
+from rich.table import Table
+
+from tributary.cli.options import console
+from tributary.domain.attachments import human_size
+from tributary.domain.errors import InvalidRequest
+from tributary.domain.identity import Scope
+from tributary.domain.ids import parse_id
+from tributary.services import open_identity
+from tributary.settings import Settings
+
+
+async def create_key(settings: Settings, *, organisation: str, scope: str) -> str:
+    """The secret of a new key."""
+    if scope not in {each.value for each in Scope}:
+        raise InvalidRequest(f"The scope is {' or '.join(Scope)}, not {scope}")
+    async with open_identity(settings) as identity:
+        owner = await identity.ensure_organisation(organisation)
+        _, secret = await identity.create_key(owner.id, scope=Scope(scope))
+        return secret
+
+
+async def list_keys(settings: Settings, *, organisation: str) -> None:
+    async with open_identity(settings) as identity:
+        owner = await identity.organisation_named(organisation)
+        found = await identity.list_keys(owner.id)
+    for key in found:
+        state = f"revoked {key.revoked_at:%Y-%m-%d %H:%M}" if key.revoked_at else "valid"
+        typer.echo(f"{key.id}  {key.scope.value:4}  made {key.created_at:%Y-%m-%d %H:%M}  {state}")
+
+
+async def revoke_key(settings: Settings, *, organisation: str, key: str) -> None:
+    async with open_identity(settings) as identity:
+        owner = await identity.organisation_named(organisation)
+        await identity.revoke_key(owner.id, parse_id("key", key))
+    console.print(f"Key {key} is revoked")
+
+
+async def list_organisations(settings: Settings) -> None:
+    async with open_identity(settings) as identity:
+        found = await identity.list_organisations()
+    for organisation in found:
+        limits = organisation.limits
+        quota = "no quota" if limits.quota_bytes is None else f"{human_size(limits.quota_bytes)} quota"
+        files = "no limit of files" if limits.files_per_day is None else f"{limits.files_per_day} files a day"
+        budget = "no budget" if limits.monthly_budget is None else f"${limits.monthly_budget:.2f} a month"
+        typer.echo(f"{organisation.id}  {organisation.name}  {quota}, {files}, {budget}")
+
+
+async def set_limits(
+    settings: Settings,
+    name: str,
+    *,
+    quota_bytes: int | None,
+    files_per_day: int | None,
+    monthly_budget: float | None,
+) -> None:
+    given = {"quota_bytes": quota_bytes, "files_per_day": files_per_day, "monthly_budget": monthly_budget}
+    changes = {key: (None if value < 0 else value) for key, value in given.items() if value is not None}
+    async with open_identity(settings) as identity:
+        owner = await identity.ensure_organisation(name)
+        await identity.set_limits(owner.id, replace(owner.limits, **changes))  # type: ignore[arg-type]
+    console.print(f"Limits of {name} are set")
+
+
+def show_settings() -> None:
+    table = Table("variable", "default", "what it does", box=None, pad_edge=False)
+    for field in Settings.model_fields.values():
+        default = "" if field.default_factory else field.default
+        table.add_row(field.alias, "" if default is None else str(default), field.description)
+    from rich.console import Console
+
+    Console().print(table)
+
+
+async def prepare_models(settings: Settings) -> None:
+    """Makes the default embedder's files, where they are not made yet."""
+    from tributary.models.embeddings import TextEmbedders
+
+    embedders = TextEmbedders(settings)
+    try:
+        with console.status(f"Preparing {settings.embedding} (once, half a minute)"):
+            await embedders.prepare(settings.embedding)
+    finally:
+        await embedders.aclose()
+    console.print(f"{settings.embedding} is ready")

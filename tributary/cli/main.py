@@ -1,0 +1,169 @@
+"""The commands and their help. Each imports what it needs when it runs, so that `--help` answers at once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tributary.cli.options import Data, Org, load_settings, run
+
+app = typer.Typer(
+    name="tributary",
+    help="Chat with your files and your knowledge bases, answered with citations.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+keys = typer.Typer(help="API keys of an organisation.", no_args_is_help=True)
+orgs = typer.Typer(help="Organisations and their limits.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+app.add_typer(orgs, name="orgs")
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="Address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one", min=0, max=65535)] = 8000,
+    data: Data = None,
+    demo: Annotated[bool, typer.Option(help="Make the demo bot on a first start")] = True,
+) -> None:
+    """Serves the API. The last line printed is `Tributary ready at http://HOST:PORT`."""
+    from tributary.cli.serving import serve as command
+
+    settings = load_settings(data)
+    run(lambda: command(settings, host=host, port=port, demo=demo), settings)
+
+
+@app.command()
+def worker(data: Data = None) -> None:
+    """Ingests documents, beside the workers of `serve`, until it is stopped."""
+    from tributary.cli.knowledge import work
+
+    settings = load_settings(data)
+    run(lambda: work(settings), settings)
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files, or folders to take all files from", exists=True)],
+    kb: Annotated[str, typer.Option("--kb", help="Knowledge base by name; made where it is new")],
+    org: Org = "demo",
+    data: Data = None,
+) -> None:
+    """Puts documents into a knowledge base and waits until they are searchable."""
+    from tributary.cli.knowledge import ingest as command
+
+    settings = load_settings(data)
+    failed = run(lambda: command(settings, organisation=org, name=kb, paths=paths), settings)
+    raise typer.Exit(1 if failed else 0)
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="The question")],
+    bot: Annotated[str, typer.Option("--bot", help="Bot by name")] = "Demo",
+    file: Annotated[list[Path] | None, typer.Option("--file", help="A file to attach; up to 5", exists=True)] = None,
+    conversation: Annotated[str | None, typer.Option("--conversation", help="Id of a conversation to go on")] = None,
+    org: Org = "demo",
+    data: Data = None,
+) -> None:
+    """Asks a bot, and prints the answer with its sources."""
+    from tributary.cli.asking import ask as command
+
+    settings = load_settings(data)
+    run(
+        lambda: command(
+            settings, organisation=org, bot=bot, question=question, files=file or [], conversation=conversation
+        ),
+        settings,
+    )
+
+
+@keys.command("create")
+def create_key(
+    org: Annotated[str, typer.Option("--org", help="Organisation; made where it is new")],
+    scope: Annotated[str, typer.Option(help="`full`, or `chat`: no changes to bots and knowledge bases, no traces")] = "full",
+    data: Data = None,
+) -> None:
+    """Prints a new API key, and nothing else, on stdout."""
+    from tributary.cli.administration import create_key as command
+
+    settings = load_settings(data)
+    typer.echo(run(lambda: command(settings, organisation=org, scope=scope), settings))
+
+
+@keys.command("list")
+def list_keys(org: Org = "demo", data: Data = None) -> None:
+    """The organisation's keys, newest first; secrets are not kept."""
+    from tributary.cli.administration import list_keys as command
+
+    settings = load_settings(data)
+    run(lambda: command(settings, organisation=org), settings)
+
+
+@keys.command("revoke")
+def revoke_key(
+    key: Annotated[str, typer.Argument(help="Id of the key, as `keys list` shows it")],
+    org: Org = "demo",
+    data: Data = None,
+) -> None:
+    """Ends a key at once, on every process."""
+    from tributary.cli.administration import revoke_key as command
+
+    settings = load_settings(data)
+    run(lambda: command(settings, organisation=org, key=key), settings)
+
+
+@orgs.command("list")
+def list_organisations(data: Data = None) -> None:
+    """All organisations with their limits."""
+    from tributary.cli.administration import list_organisations as command
+
+    settings = load_settings(data)
+    run(lambda: command(settings), settings)
+
+
+@orgs.command("set")
+def set_limits(
+    name: Annotated[str, typer.Argument(help="Organisation; made where it is new")],
+    quota_bytes: Annotated[int | None, typer.Option(help="Bytes of files it may keep; -1 for no limit")] = None,
+    files_per_day: Annotated[int | None, typer.Option(help="Attachments a UTC day; -1 for no limit")] = None,
+    monthly_budget: Annotated[float | None, typer.Option(help="US dollars a month; -1 for no limit")] = None,
+    data: Data = None,
+) -> None:
+    """Sets limits of an organisation; those that are not named stay."""
+    from tributary.cli.administration import set_limits as command
+
+    settings = load_settings(data)
+    run(
+        lambda: command(
+            settings, name, quota_bytes=quota_bytes, files_per_day=files_per_day, monthly_budget=monthly_budget
+        ),
+        settings,
+    )
+
+
+@app.command()
+def settings() -> None:
+    """Every setting: its environment variable, its default, and what it does."""
+    from tributary.cli.administration import show_settings
+
+    show_settings()
+
+
+@app.command()
+def prepare(data: Data = None) -> None:
+    """Makes the local models ready, so that a first start doesn't wait for them."""
+    from tributary.cli.administration import prepare_models
+
+    chosen = load_settings(data)
+    run(lambda: prepare_models(chosen), chosen)
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

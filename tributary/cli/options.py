@@ -1,0 +1,48 @@
+"""Options that commands share, and how a command runs."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from rich.console import Console
+
+from tributary.domain.errors import TributaryError
+from tributary.settings import Settings
+
+T = TypeVar("T")
+
+#: For people: progress, hints, errors. stdout is for results.
+console = Console(stderr=True, highlight=False)
+
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Folder of all state [default: TRIBUTARY_DATA, else the user's data folder]")
+]
+Org = Annotated[str, typer.Option("--org", help="Organisation")]
+
+
+def load_settings(data: Path | None) -> Settings:
+    """The environment's settings, with the command's folder."""
+    return Settings.load(data=data)
+
+
+def run(command: Callable[[], Awaitable[T]], settings: Settings) -> T:
+    """Runs a command to its end. What the caller or a dependency got wrong is one line on stderr and exit code 1."""
+    configure_logging(settings)
+    try:
+        return asyncio.run(command())  # type: ignore[arg-type]
+    except TributaryError as error:
+        console.print(f"[red]{error.title}:[/red] {error.detail}")
+        raise typer.Exit(1) from error
+
+
+def configure_logging(settings: Settings) -> None:
+    """One line an event on stderr. Libraries speak up from WARNING on."""
+    logging.basicConfig(
+        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    for name in ("tributary", "stores", "nodes", "graphs", "server"):
+        logging.getLogger(name).setLevel(settings.log_level.upper())

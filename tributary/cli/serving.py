@@ -1,0 +1,89 @@
+"""`tributary serve`: the server on one socket, with the demo on a first start."""
+
+import asyncio
+import json
+import socket
+
+import typer
+import uvicorn
+from fastapi import FastAPI
+
+from server import GRACE, create_app
+from tributary.cli.options import console
+from tributary.demo.setup import Demo, set_up_demo
+from tributary.domain.errors import Conflict, DependencyUnavailable
+from tributary.services import Services
+from tributary.settings import Settings
+
+
+async def serve(settings: Settings, *, host: str, port: int, demo: bool) -> None:
+    """Serves until it is told to stop.
+
+    Raises:
+        Conflict: the port is taken.
+        DependencyUnavailable: the services could not be opened.
+    """
+    listener = _listen(host, port)
+    address = f"http://{host}:{listener.getsockname()[1]}"
+    app = create_app(settings)
+    server = uvicorn.Server(
+        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=int(GRACE))
+    )
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    try:
+        await _started(server, serving)
+        if demo:
+            await _show_demo(app, address)
+        typer.echo(f"Tributary ready at {address}")
+        await serving
+    finally:
+        server.should_exit = True
+        await asyncio.wait((serving,))
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket before anything else is opened: a port that is taken is told at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise Conflict(f"{host}:{port} can't be listened on: {error.strerror}; try --port 0") from error
+    return listener
+
+
+async def _started(server: uvicorn.Server, serving: "asyncio.Task[None]") -> None:
+    while not server.started:
+        if serving.done():
+            serving.result()
+            raise DependencyUnavailable("The server did not start; the lines above say why")
+        await asyncio.sleep(0.02)
+
+
+async def _show_demo(app: FastAPI, address: str) -> None:
+    services: Services = app.state.services
+    with console.status("Making the demo: a knowledge base of our own texts, and a bot that knows it"):
+        demo = await set_up_demo(services)
+    if demo is not None:
+        _introduce(demo, address)
+
+
+def _introduce(demo: Demo, address: str) -> None:
+    """A first answer, the key, and a request to paste."""
+    console.print(f"\n[bold]Asked:[/bold] {demo.question}\n")
+    console.print(demo.answer["message"], markup=False)
+    for source in demo.answer["sources"]:
+        if source["cited"]:
+            page = f", page {source['page']}" if source["page"] else ""
+            console.print(f"  [{source['number']}] {source['source']}{page}", markup=False)
+    body = json.dumps({"message": "Which formats can I put into a knowledge base?"})
+    typer.echo(
+        f"\nAPI key of the organisation demo, shown this once:\n  {demo.key}\n\n"
+        f"Ask the demo bot yourself:\n\n"
+        f"  curl -s {address}/api/bots/{demo.bot_id}/chat \\\n"
+        f"    -H 'Authorization: Bearer {demo.key}' \\\n"
+        f"    -H 'Content-Type: application/json' \\\n"
+        f"    -d '{body}'\n"
+    )

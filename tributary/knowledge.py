@@ -1,0 +1,38 @@
+"""Knowledge bases as a whole: made in an embedding space, and removed with everything that is in them."""
+
+from uuid import UUID
+
+from stores.protocols.blobs import BlobStore
+from stores.protocols.knowledge import KnowledgeWriter
+from tributary.domain.knowledge import KnowledgeBase
+from tributary.models.embeddings import TextEmbedders
+
+
+class KnowledgeBases:
+    def __init__(
+        self, *, writer: KnowledgeWriter, blobs: BlobStore, embedders: TextEmbedders, default_embedding: str
+    ) -> None:
+        self._writer = writer
+        self._blobs = blobs
+        self._embedders = embedders
+        self._default = default_embedding
+
+    async def create(
+        self, organisation_id: UUID, *, name: str, description: str = "", embedding: str | None = None
+    ) -> KnowledgeBase:
+        """A knowledge base in the space of `embedding`, which it keeps.
+
+        Raises:
+            InvalidRequest: no embedding of that name.
+            ProviderError: a remote model whose dimension could not be asked for.
+        """
+        chosen = embedding or self._default
+        dimension = await self._embedders.dimension(chosen)
+        return await self._writer.create_knowledge_base(
+            organisation_id, name=name, description=description, embedding=chosen, dimension=dimension
+        )
+
+    async def delete(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:
+        """Removes it, its documents and their files; bots that it was linked to go on without it."""
+        keys = await self._writer.delete_knowledge_base(organisation_id, knowledge_base_id)
+        await self._blobs.delete(keys)

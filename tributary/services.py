@@ -1,0 +1,265 @@
+"""The composition root: opens pools, stores and models in their order, and closes them in reverse."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.runtime import Runtime
+
+from graphs.chat import build_chat_graph
+from graphs.ports import ChatPorts, RetrievalPorts
+from nodes.chat.state import Context
+from stores.blobs.disk import DiskBlobs
+from stores.blobs.s3 import S3Blobs
+from stores.postgres.attachments import PostgresAttachments
+from stores.postgres.bots import PostgresBots
+from stores.postgres.checkpoints import Checkpoints
+from stores.postgres.conversations import PostgresConversations
+from stores.postgres.database import Database
+from stores.postgres.embedded import EmbeddedPostgres
+from stores.postgres.graph import PostgresGraph
+from stores.postgres.idempotency import PostgresIdempotency
+from stores.postgres.identity import PostgresIdentity
+from stores.postgres.knowledge import PostgresKnowledge
+from stores.postgres.migrate import migrate
+from stores.postgres.search import PostgresSearch
+from stores.postgres.signals import PostgresSignals
+from stores.postgres.turns import PostgresTurnQueue
+from stores.protocols.attachments import AttachmentStore
+from stores.protocols.blobs import BlobStore
+from stores.protocols.bots import BotStore
+from stores.protocols.conversations import ConversationStore
+from stores.protocols.idempotency import IdempotencyStore
+from stores.protocols.identity import IdentityStore
+from tributary.files.sandbox import Sandbox
+from tributary.ingestion.service import Documents
+from tributary.ingestion.worker import Worker
+from tributary.knowledge import KnowledgeBases
+from tributary.models.capabilities import ModelCapabilities
+from tributary.models.chat import ChatModels
+from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
+from tributary.models.gateway import ModelGateway
+from tributary.retrieval import Retrieval
+from tributary.settings import E5, Settings
+from tributary.turns.runner import CheckpointedGraph, Turns
+from tributary.turns.stops import Stops
+from tributary.upkeep import ConversationRemoval, Upkeep
+from tributary.uploads import Uploads
+
+Check = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Everything that routes, commands and notebooks call. Made by `open_services`."""
+
+    settings: Settings
+    identity: IdentityStore
+    bots: BotStore
+    conversations: ConversationStore
+    idempotency: IdempotencyStore
+    knowledge: PostgresKnowledge
+    knowledge_bases: KnowledgeBases
+    documents: Documents
+    uploads: Uploads
+    models: ChatModels
+    retrieval: Retrieval
+    turns: Turns
+    removal: ConversationRemoval
+    upkeep: Upkeep
+    worker: Worker
+    chat_ports: ChatPorts
+    #: What `/readyz` asks, by name.
+    checks: dict[str, Check]
+
+
+def caller_of_context(runtime: Runtime[Context]) -> UUID:
+    """The organisation that the server put into the run's context, from the authenticated request."""
+    return UUID(runtime.context.organisation_id)
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[Database]:
+    """The database, migrated and open: the one of `DATABASE_URL`, else the embedded one of the data folder.
+
+    Raises:
+        DependencyUnavailable: it can't be reached, or is too old.
+        Conflict: a newer version wrote it.
+    """
+    async with AsyncExitStack() as stack:
+        serving = settings.database_url.get_secret_value() if settings.database_url else ""
+        if not serving:
+            embedded = EmbeddedPostgres(settings.data / "postgres")
+            serving = await asyncio.to_thread(embedded.start)
+            stack.push_async_callback(asyncio.to_thread, embedded.stop)
+        admin = settings.database_admin_url.get_secret_value() if settings.database_admin_url else serving
+        access = await migrate(admin, serving)
+        database = Database(serving, role=access.role, pool_size=settings.database_pool_size)
+        stack.push_async_callback(database.close)
+        await database.open()
+        yield database
+
+
+@asynccontextmanager
+async def open_identity(settings: Settings) -> AsyncIterator[IdentityStore]:
+    """Organisations and keys alone, for commands that need nothing else."""
+    async with open_database(settings) as database:
+        yield PostgresIdentity(database)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[Services]:
+    """Everything. Models are loaded at their first use.
+
+    Raises:
+        DependencyUnavailable: the database can't be reached, or is too old.
+        Conflict: a newer version wrote the database.
+    """
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings))
+        yield await _assemble(settings, database, stack)
+
+
+async def _assemble(settings: Settings, database: Database, stack: AsyncExitStack) -> Services:
+    await asyncio.to_thread(_make_folders, settings)
+    sandbox = Sandbox()
+    stack.push_async_callback(asyncio.to_thread, sandbox.close)
+    embedders = TextEmbedders(settings)
+    stack.push_async_callback(embedders.aclose)
+    models = ChatModels(settings, _local_chat_model(embedders))
+    stack.push_async_callback(models.aclose)
+    signals = PostgresSignals(database)
+    stack.push_async_callback(signals.close)
+    await signals.open()
+    queue = PostgresTurnQueue(database.dsn, database.role)
+    stack.push_async_callback(queue.close)
+    await queue.open()
+    checkpoints = Checkpoints(database.dsn, role=database.role)
+    stack.push_async_callback(checkpoints.close)
+    await checkpoints.open()
+    return _wire(settings, database, sandbox, embedders, models, signals, queue, checkpoints)
+
+
+def _make_folders(settings: Settings) -> None:
+    for folder in (settings.files, settings.files / "incoming", settings.data / "work"):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def _local_chat_model(embedders: TextEmbedders) -> Callable[[], BaseChatModel]:
+    """The built-in model. It compares meanings with the local embedder, whatever the knowledge bases use."""
+
+    def build() -> BaseChatModel:
+        from tributary.models.local.extractive.model import ExtractiveChatModel
+
+        return ExtractiveChatModel(embedder=embedders.embedder(E5))
+
+    return build
+
+
+def _blobs(settings: Settings) -> BlobStore:
+    local = DiskBlobs(settings.files)
+    if not settings.s3_bucket:
+        return local
+    secret = settings.s3_secret_access_key
+    return S3Blobs(
+        local,
+        bucket=settings.s3_bucket,
+        endpoint=settings.s3_endpoint_url,
+        region=settings.s3_region,
+        access_key_id=settings.s3_access_key_id,
+        secret_access_key=secret.get_secret_value() if secret else None,
+    )
+
+
+def _wire(
+    settings: Settings,
+    database: Database,
+    sandbox: Sandbox,
+    embedders: TextEmbedders,
+    models: ChatModels,
+    signals: PostgresSignals,
+    queue: PostgresTurnQueue,
+    checkpoints: Checkpoints,
+) -> Services:
+    blobs = _blobs(settings)
+    images = ImageEmbedders().embedder()
+    queries = QueryCache(embedders)
+    identity, bots = PostgresIdentity(database), PostgresBots(database)
+    attachments, conversations = PostgresAttachments(database), PostgresConversations(database, queue)
+    knowledge, search, graph = PostgresKnowledge(database), PostgresSearch(database), PostgresGraph(database)
+    idempotency = PostgresIdempotency(database)
+    uploads = Uploads(
+        attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming"
+    )
+    stops = Stops(signals)
+    ports = ChatPorts(
+        retrieval=RetrievalPorts(
+            caller=caller_of_context,
+            knowledge=knowledge,
+            search=search,
+            graph=graph,
+            blobs=blobs,
+            queries=queries,
+            images=images,
+            branch_timeout=settings.branch_timeout,
+        ),
+        bots=bots,
+        conversations=conversations,
+        attachments=attachments,
+        models=_gateway(settings, models),
+        stops=stops,
+    )
+    turns = Turns(
+        graph=CheckpointedGraph(build_chat_graph(ports).compile(), checkpoints.saver),
+        conversations=conversations,
+        queue=queue,
+        stops=stops,
+        queue_timeout=settings.queue_timeout,
+    )
+    documents, worker = _ingestion(settings, database, sandbox, embedders, blobs, knowledge, graph, signals)
+    return Services(
+        settings=settings,
+        identity=identity,
+        bots=bots,
+        conversations=conversations,
+        idempotency=idempotency,
+        knowledge=knowledge,
+        knowledge_bases=KnowledgeBases(
+            writer=knowledge, blobs=blobs, embedders=embedders, default_embedding=settings.embedding
+        ),
+        documents=documents,
+        uploads=uploads,
+        models=models,
+        retrieval=Retrieval(knowledge=knowledge, search=search, graph=graph, queries=queries, images=images),
+        turns=turns,
+        removal=ConversationRemoval(
+            conversations=conversations,
+            uploads=uploads,
+            keep_files=settings.keep_files_of_deleted_conversations,
+        ),
+        upkeep=Upkeep(
+            identity=identity,
+            conversations=conversations,
+            idempotency=idempotency,
+            uploads=uploads,
+            unused_hours=settings.unused_attachment_hours,
+        ),
+        worker=worker,
+        chat_ports=ports,
+        checks={"postgresql": database.check, "files": blobs.check},
+    )
+
+
+def _gateway(settings: Settings, models: ChatModels) -> ModelGateway:
+    async def profile(name: str) -> Mapping[str, Any] | None:
+        return (await models.get(name)).profile
+
+    return ModelGateway(
+        models=models,
+        capabilities=ModelCapabilities(settings, profile),
+        timeout=settings.provider_timeout,
+    )
