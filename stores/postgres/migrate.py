@@ -114,12 +114,15 @@ def _upgrade(dsn: str) -> None:
 
 
 def _setup_libraries(dsn: str) -> None:
-    """The tables of the checkpointer, which bring their own migrations."""
+    """The tables of the checkpointer and of the queue, which bring their own migrations."""
     from langgraph.checkpoint.postgres import PostgresSaver
+
+    from stores.postgres.migrations import queue_schema
 
     with PostgresSaver.from_conn_string(dsn) as saver:
         saver.setup()
     with psycopg.connect(dsn, autocommit=True) as connection:
+        queue_schema.upgrade(connection)
         connection.execute(
             f"""
             DO $$ BEGIN

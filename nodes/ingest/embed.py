@@ -1,0 +1,68 @@
+"""The third step, and nearly all of the work: vectors of the chunks, and of the picture that a document may be."""
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+from langgraph.runtime import Runtime
+
+from nodes.chat.state import CallerOf, Context
+from nodes.ingest.products import CHUNKS, IMAGE_VECTOR, Bench, Product, vectors_named
+from nodes.ingest.split import Embedders
+from nodes.ingest.splitting import embedding_text
+from nodes.ingest.state import SUPERSEDED, IngestState, Progress, place_of
+from stores.protocols.blobs import BlobStore
+from stores.protocols.staging import Staging
+from tributary.domain.attachments import FileType, Modality
+from tributary.domain.knowledge import ChunkDraft, Stage
+from tributary.models.protocols import ImageEmbedder, TextEmbedder, Vectors
+
+#: Chunks of one call. Small enough for a question to get in between soon, and for little to be lost in a crash; large
+#: enough to keep the model busy.
+BATCH = 32
+
+
+async def embed_chunks(
+    state: IngestState,
+    runtime: Runtime[Context],
+    *,
+    caller: CallerOf,
+    embedders: Embedders,
+    images: ImageEmbedder,
+    blobs: BlobStore,
+    staging: Staging,
+    progress: Progress,
+) -> IngestState:
+    """Batch by batch, each staged for itself: a try that was cut off goes on where it ended."""
+    place = place_of(state, runtime, caller)
+    bench = Bench(staging, place)
+    if not await progress(place, Stage.EMBEDDING):
+        return {"outcome": SUPERSEDED}
+    embedder = await asyncio.to_thread(embedders.embedder, state["embedding"])
+    chunks = await bench.take(CHUNKS)
+    if is_image(state["contentType"]) and await bench.find(IMAGE_VECTOR) is None:
+        await bench.keep(IMAGE_VECTOR, await images.embed_images([await blobs.get(state["storageKey"])]))
+    for start in range(0, len(chunks), BATCH):
+        batch = chunks[start : start + BATCH]
+        if await bench.find(vectors_of_batch(start)) is None:
+            await bench.keep(vectors_of_batch(start), await _embed(embedder, batch, state["title"]))
+        if not await progress(place, Stage.EMBEDDING, within=(start + len(batch)) / len(chunks)):
+            return {"outcome": SUPERSEDED}
+    return {}
+
+
+async def take_vectors(bench: Bench, count: int) -> Vectors:
+    """The vectors of all chunks, by ordinal: shape `(count, dimension)`."""
+    return np.concatenate([await bench.take(vectors_of_batch(start)) for start in range(0, count, BATCH)])
+
+
+def vectors_of_batch(start: int) -> Product[Vectors]:
+    return vectors_named(f"vectors-{BATCH}-{start}")
+
+
+def is_image(content_type: str) -> bool:
+    return content_type in {each.value for each in FileType if each.modality is Modality.IMAGE}
+
+
+async def _embed(embedder: TextEmbedder, batch: Sequence[ChunkDraft], title: str) -> Vectors:
+    return await embedder.embed_documents([embedding_text(draft, title) for draft in batch])

@@ -1,0 +1,60 @@
+"""The last step: what was made takes the place of what was searchable before."""
+
+from langgraph.runtime import Runtime
+
+from nodes.chat.state import CallerOf, Context
+from nodes.ingest.embed import is_image, take_vectors
+from nodes.ingest.products import CHUNKS, DIGEST, GRAPH, IMAGE_VECTOR, PARSED, SUMMARY_VECTOR, Bench
+from nodes.ingest.state import INDEXED, SUPERSEDED, IngestState, Progress, place_of
+from stores.protocols.graph import GraphWriter
+from stores.protocols.knowledge import ImageVectors, KnowledgeWriter
+from stores.protocols.staging import Staging
+from tributary.domain.knowledge import Stage
+from tributary.models.protocols import ImageEmbedder
+
+
+async def index_document(
+    state: IngestState,
+    runtime: Runtime[Context],
+    *,
+    caller: CallerOf,
+    writer: KnowledgeWriter,
+    graph: GraphWriter,
+    images: ImageEmbedder,
+    staging: Staging,
+    progress: Progress,
+) -> IngestState:
+    """Chunks first, in one transaction, then what the graph says of them. Done twice, it leaves the same."""
+    place = place_of(state, runtime, caller)
+    if not await progress(place, Stage.INDEXING):
+        return {"outcome": SUPERSEDED}
+    bench = Bench(staging, place)
+    chunks, digest = await bench.take(CHUNKS), await bench.take(DIGEST)
+    summary_vector = await bench.find(SUMMARY_VECTOR)
+    chunk_ids = await writer.write_document(
+        place.organisation_id,
+        place.document_id,
+        place.revision,
+        parsed=await bench.take(PARSED),
+        summary=digest.summary,
+        topics=digest.topics,
+        document_type=digest.type,
+        summary_vector=None if summary_vector is None else summary_vector[0],
+        chunks=chunks,
+        vectors=await take_vectors(bench, len(chunks)),
+        images=await _image_vectors(bench, images.name) if is_image(state["contentType"]) else (),
+    )
+    if chunk_ids is None:
+        return {"outcome": SUPERSEDED}
+    key = place.organisation_id, place.knowledge_base_id, place.document_id
+    await graph.write_document(*key, await bench.take(GRAPH), [chunk_ids[ordinal] for ordinal in range(len(chunks))])
+    if not await progress(place, Stage.READY):
+        # Deleted since the chunks were written. They went with it; the graph may live in a store of its own.
+        await graph.remove_document(*key)
+        return {"outcome": SUPERSEDED}
+    return {"outcome": INDEXED}
+
+
+async def _image_vectors(bench: Bench, model: str) -> tuple[ImageVectors, ...]:
+    """A picture is its own first chunk."""
+    return (ImageVectors(model=model, ordinals=(0,), vectors=await bench.take(IMAGE_VECTOR)),)

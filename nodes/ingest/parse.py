@@ -1,0 +1,78 @@
+"""The first step: is there something to do, and what does the file say?"""
+
+from contextlib import suppress
+from typing import Protocol
+from uuid import UUID
+
+from langgraph.runtime import Runtime
+
+from nodes.chat.state import CallerOf, Context
+from nodes.ingest.products import PARSED, Bench
+from nodes.ingest.state import SUPERSEDED, IngestState, Place, Progress
+from stores.protocols.knowledge import KnowledgeReader, KnowledgeWriter
+from stores.protocols.staging import Staging
+from tributary.domain.errors import NotFound
+from tributary.domain.knowledge import Document, DocumentStatus, ParsedDocument, Stage
+
+_SETTLED = frozenset({DocumentStatus.READY, DocumentStatus.FAILED})
+
+
+class DocumentParser(Protocol):
+    async def parse(self, document: Document) -> ParsedDocument:
+        """The text of the document's file; its title is the one to go by, the document's own or the file's.
+
+        Raises:
+            DamagedFile, EmptyFile, FileTooLarge, UnsupportedType: why the file can't be read.
+            NotFound: the file is not where it was stored.
+        """
+        ...
+
+
+async def parse_document(
+    state: IngestState,
+    runtime: Runtime[Context],
+    *,
+    caller: CallerOf,
+    knowledge: KnowledgeReader,
+    writer: KnowledgeWriter,
+    parser: DocumentParser,
+    staging: Staging,
+    progress: Progress,
+) -> IngestState:
+    """Reads the file, unless an earlier try did. What was staged of earlier revisions goes."""
+    organisation = caller(runtime)
+    base_id, document_id = UUID(state["knowledgeBaseId"]), UUID(state["documentId"])
+    try:
+        document = await knowledge.document(organisation, base_id, document_id)
+        [base] = await knowledge.knowledge_bases(organisation, [base_id])
+    except NotFound:
+        return {"outcome": SUPERSEDED}
+    place = Place(organisation, base_id, document_id, state.get("revision", document.revision))
+    if document.revision != place.revision or document.status in _SETTLED:
+        return {"outcome": SUPERSEDED, "revision": place.revision}
+    if not await progress(place, Stage.PARSING):
+        return {"outcome": SUPERSEDED, "revision": place.revision}
+    await staging.clear(document_id, through=place.revision - 1)
+    bench = Bench(staging, place)
+    parsed = await bench.find(PARSED)
+    if parsed is None:
+        parsed = await bench.keep(PARSED, await parser.parse(document))
+        await _settle_title(document, parsed.title, writer)
+    return {
+        "revision": place.revision,
+        "filename": document.filename,
+        "title": parsed.title,
+        "contentType": document.content_type,
+        "storageKey": document.storage_key,
+        "embedding": base.embedding,
+    }
+
+
+async def _settle_title(document: Document, title: str, writer: KnowledgeWriter) -> None:
+    """Only when the file was just read: a title that people give later is not taken back."""
+    if title == document.title:
+        return
+    with suppress(NotFound):  # deleted in this very moment, as the next step will find
+        await writer.update_document(
+            document.organisation_id, document.knowledge_base_id, document.id, title=title, importance=None
+        )

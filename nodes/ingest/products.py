@@ -1,0 +1,103 @@
+"""What the steps hand on, and its form in staging.
+
+Names end in the version of the form. A product that can't be read is as good as missing: it is made again.
+"""
+
+import asyncio
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from nodes.ingest.state import Place
+from stores.protocols.graph import GraphDraft
+from stores.protocols.staging import Staging
+from tributary.domain.errors import DependencyUnavailable
+from tributary.domain.knowledge import ChunkDraft, ParsedDocument
+from tributary.models.protocols import Vectors
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a document is about. `type` is a word such as "manual" or "report"."""
+
+    summary: str
+    topics: tuple[str, ...]
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Generic[T]):
+    """A kind of product: its name, and how it becomes bytes and comes back (`ValueError` where it can't)."""
+
+    name: str
+    encode: Callable[[T], bytes]
+    decode: Callable[[bytes], T]
+
+
+def _json(name: str, form: type[T]) -> Product[T]:
+    adapter = TypeAdapter(form)
+    return Product(name, adapter.dump_json, adapter.validate_json)
+
+
+def _encode_vectors(vectors: Vectors) -> bytes:
+    file = io.BytesIO()
+    np.save(file, vectors, allow_pickle=False)
+    return file.getvalue()
+
+
+def _decode_vectors(data: bytes) -> Vectors:
+    vectors: Vectors = np.load(io.BytesIO(data), allow_pickle=False)
+    return vectors
+
+
+def vectors_named(name: str) -> Product[Vectors]:
+    """Rows of float32, shape `(texts, dimension)`."""
+    return Product(f"{name}-1", _encode_vectors, _decode_vectors)
+
+
+PARSED = _json("parsed-1", ParsedDocument)
+CHUNKS = _json("chunks-1", list[ChunkDraft])
+DIGEST = _json("digest-1", Digest)
+SUMMARY_VECTOR = vectors_named("summary-vector")
+IMAGE_VECTOR = vectors_named("image-vector")
+GRAPH = _json("graph-1", GraphDraft)
+
+
+class Bench:
+    """The products of one run."""
+
+    def __init__(self, staging: Staging, place: Place) -> None:
+        self._staging = staging
+        self._place = place
+
+    async def find(self, product: Product[T]) -> T | None:
+        """The product, or None where it is missing, not whole, or in a form of the past."""
+        data = await self._staging.read(self._place.document_id, self._place.revision, product.name)
+        if data is None:
+            return None
+        try:
+            return await asyncio.to_thread(product.decode, data)
+        except (ValidationError, ValueError, EOFError):
+            return None
+
+    async def take(self, product: Product[T]) -> T:
+        """A product that an earlier step of the run has made.
+
+        Raises:
+            DependencyUnavailable: it was taken away meanwhile; the next try makes it again.
+        """
+        found = await self.find(product)
+        if found is None:
+            raise DependencyUnavailable("What was made of the document so far was removed")
+        return found
+
+    async def keep(self, product: Product[T], value: T) -> T:
+        data = await asyncio.to_thread(product.encode, value)
+        await self._staging.write(self._place.document_id, self._place.revision, product.name, data)
+        return value
