@@ -9,7 +9,6 @@ from typing import Any
 
 from PIL import Image
 
-
 #: Reportlab carries no types.
 pdfencrypt: Any = importlib.import_module("reportlab.lib.pdfencrypt")
 canvases: Any = importlib.import_module("reportlab.pdfgen.canvas")
