@@ -11,6 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 
 from graphs.chat import build_chat_graph
+from graphs.ingest import IngestPorts, build_ingest_graph
 from graphs.ports import ChatPorts, RetrievalPorts
 from nodes.chat.state import Context
 from stores.blobs.disk import DiskBlobs
@@ -26,16 +27,21 @@ from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.migrate import migrate
+from stores.postgres.queue import PostgresIngestQueue
+from stores.postgres.queue_consumer import PostgresIngestConsumer
 from stores.postgres.search import PostgresSearch
 from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
-from stores.protocols.attachments import AttachmentStore
 from stores.protocols.blobs import BlobStore
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import ConversationStore
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
+from stores.staging import DiskStaging
 from tributary.files.sandbox import Sandbox
+from tributary.ingestion.following import Following
+from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
+from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
 from tributary.knowledge import KnowledgeBases
@@ -58,6 +64,8 @@ class Services:
     """Everything that routes, commands and notebooks call. Made by `open_services`."""
 
     settings: Settings
+    #: The connection string of the database that is served from, the embedded one included.
+    database_url: str
     identity: IdentityStore
     bots: BotStore
     conversations: ConversationStore
@@ -192,9 +200,7 @@ def _wire(
     attachments, conversations = PostgresAttachments(database), PostgresConversations(database, queue)
     knowledge, search, graph = PostgresKnowledge(database), PostgresSearch(database), PostgresGraph(database)
     idempotency = PostgresIdempotency(database)
-    uploads = Uploads(
-        attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming"
-    )
+    uploads = Uploads(attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming")
     stops = Stops(signals)
     ports = ChatPorts(
         retrieval=RetrievalPorts(
@@ -223,6 +229,7 @@ def _wire(
     documents, worker = _ingestion(settings, database, sandbox, embedders, blobs, knowledge, graph, signals)
     return Services(
         settings=settings,
+        database_url=database.dsn,
         identity=identity,
         bots=bots,
         conversations=conversations,
@@ -263,3 +270,51 @@ def _gateway(settings: Settings, models: ChatModels) -> ModelGateway:
         capabilities=ModelCapabilities(settings, profile),
         timeout=settings.provider_timeout,
     )
+
+
+def _ingestion(
+    settings: Settings,
+    database: Database,
+    sandbox: Sandbox,
+    embedders: TextEmbedders,
+    blobs: BlobStore,
+    knowledge: PostgresKnowledge,
+    graph: PostgresGraph,
+    signals: PostgresSignals,
+) -> tuple[Documents, Worker]:
+    """What takes documents in, and what works on them."""
+    staging = DiskStaging(settings.data / "work")
+    progress = ProgressReports(writer=knowledge, signals=signals)
+    ports = IngestPorts(
+        caller=caller_of_context,
+        knowledge=knowledge,
+        writer=knowledge,
+        graph=graph,
+        blobs=blobs,
+        staging=staging,
+        parser=SandboxParser(blobs=blobs, sandbox=sandbox, folder=settings.data / "work"),
+        embedders=embedders,
+        images=ImageEmbedders().embedder(),
+        summariser=LocalSummariser(sandbox),
+        extractor=LocalExtractor(sandbox),
+        progress=progress,
+    )
+    documents = Documents(
+        knowledge=knowledge,
+        writer=knowledge,
+        graph=graph,
+        blobs=blobs,
+        staging=staging,
+        queue=PostgresIngestQueue(database),
+        sandbox=sandbox,
+        following=Following(knowledge=knowledge, signals=signals),
+    )
+    worker = Worker(
+        graph=build_ingest_graph(ports).compile(),
+        consumer=PostgresIngestConsumer(database),
+        knowledge=knowledge,
+        progress=progress,
+        staging=staging,
+        concurrency=max(1, settings.workers),
+    )
+    return documents, worker

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from nodes.chat.delivery import takes
 from tributary.domain.attachments import MAX_SENT_FILE_BYTES, MAX_SENT_TOTAL_BYTES, AttachedFile, Modality
@@ -51,8 +52,15 @@ def files_to_replay(history: Sequence[Message], *, spent: int, capabilities: Cap
     return replayed
 
 
-def _attached(file: dict[str, object]) -> AttachedFile:
-    return AttachedFile(**file)  # type: ignore[typeddict-item]
+def _attached(file: dict[str, Any]) -> AttachedFile:
+    return AttachedFile(
+        id=file["id"],
+        filename=file["filename"],
+        contentType=file["contentType"],
+        modality=file["modality"],
+        size=file["size"],
+        storageKey=file["storageKey"],
+    )
 
 
 def earlier_file_note(filename: str) -> str:

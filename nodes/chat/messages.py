@@ -65,7 +65,7 @@ def history_messages(history: Sequence[tuple[Message, Sequence[Block]]]) -> list
     return [
         AIMessage(message.content)
         if message.role is Role.ASSISTANT
-        else HumanMessage([dict(text_block(message.content)), *parts] if parts else message.content)  # type: ignore[arg-type]
+        else HumanMessage([dict(text_block(message.content)), *parts] if parts else message.content)
         for message, parts in history
     ]
 

@@ -35,7 +35,7 @@ def translated() -> Iterator[None]:
 
 
 async def _configure(connection: Connection) -> None:
-    await register_vector_async(connection)  # type: ignore[no-untyped-call]
+    await register_vector_async(connection)
 
 
 def make_pool(dsn: str, *, role: str | None, size: int, name: str) -> Pool:

@@ -39,7 +39,7 @@ async def ask(
     async with open_services(settings) as services:
         owner = await services.identity.organisation_named(organisation)
         chosen = await _bot_named(services, owner.id, bot)
-        claims = [await _attach(services, owner.id, path) for path in files]
+        claims = [await attach(services, owner.id, path) for path in files]
         turn = services.turns.start(
             TurnRequest(
                 organisation_id=owner.id,
@@ -65,8 +65,9 @@ async def _bot_named(services: Services, organisation_id: UUID, name: str) -> Bo
         after = page[-1].id
 
 
-async def _attach(services: Services, organisation_id: UUID, path: Path) -> AttachmentClaim:
-    size = path.stat().st_size
+async def attach(services: Services, organisation_id: UUID, path: Path) -> AttachmentClaim:
+    """Uploads a local file as HTTP would; what a message needs to use it."""
+    size = (await asyncio.to_thread(path.stat)).st_size
     if size > MAX_FILE_BYTES:
         raise FileTooLarge(f"{path.name} has {human_size(size)}; a file may have {human_size(MAX_FILE_BYTES)}")
     with tempfile.TemporaryDirectory(dir=services.uploads.incoming) as work:

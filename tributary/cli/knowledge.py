@@ -27,13 +27,13 @@ async def ingest(settings: Settings, *, organisation: str, name: str, paths: Seq
     Documents are ingested by this process, and by the workers of a server on the same database.
     """
     files = _files(paths)
-    async with open_services(settings) as services, _worker(services):
+    async with open_services(settings) as services, working(services):
         owner = await services.identity.ensure_organisation(organisation)
         base = await services.knowledge.knowledge_base_named(owner.id, name)
         if base is None:
             base = await services.knowledge_bases.create(owner.id, name=name)
             console.print(f"Made knowledge base {name}: {base.id}")
-        failures = await _ingest_all(services, owner.id, base.id, files)
+        failures = await ingest_all(services, owner.id, base.id, files)
     for file, reason in failures:
         console.print(f"[red]failed[/red] {file}: {reason}")
     console.print(f"{len(files) - len(failures)} of {len(files)} documents are searchable in {name}")
@@ -52,9 +52,10 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
-async def _ingest_all(
+async def ingest_all(
     services: Services, organisation_id: UUID, base_id: UUID, files: Sequence[Path]
 ) -> list[tuple[Path, str]]:
+    """Ingests the files under a progress bar; those that failed, with their reasons."""
     failures: list[tuple[Path, str]] = []
     slots = asyncio.Semaphore(FOLLOWED)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
@@ -100,7 +101,8 @@ async def _add(services: Services, organisation_id: UUID, base_id: UUID, path: P
 
 
 @asynccontextmanager
-async def _worker(services: Services) -> AsyncIterator[None]:
+async def working(services: Services) -> AsyncIterator[None]:
+    """An ingestion worker in this process, for as long as the block runs."""
     task = asyncio.create_task(services.worker.run(), name="ingestion worker")
     try:
         yield

@@ -82,7 +82,9 @@ def ask(
 @keys.command("create")
 def create_key(
     org: Annotated[str, typer.Option("--org", help="Organisation; made where it is new")],
-    scope: Annotated[str, typer.Option(help="`full`, or `chat`: no changes to bots and knowledge bases, no traces")] = "full",
+    scope: Annotated[
+        str, typer.Option(help="`full`, or `chat`: no changes to bots and knowledge bases, no traces")
+    ] = "full",
     data: Data = None,
 ) -> None:
     """Prints a new API key, and nothing else, on stdout."""

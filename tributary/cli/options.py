@@ -19,7 +19,8 @@ T = TypeVar("T")
 console = Console(stderr=True, highlight=False)
 
 Data = Annotated[
-    Path | None, typer.Option("--data", help="Folder of all state [default: TRIBUTARY_DATA, else the user's data folder]")
+    Path | None,
+    typer.Option("--data", help="Folder of all state [default: TRIBUTARY_DATA, else the user's data folder]"),
 ]
 Org = Annotated[str, typer.Option("--org", help="Organisation")]
 

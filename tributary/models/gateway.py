@@ -26,7 +26,7 @@ class ModelGateway:
     async def stream(self, model: str, messages: Sequence[BaseMessage]) -> AsyncIterator[Piece]:
         """One call. Raises as `stream_answer` does."""
         opened = await self._models.get(model)
-        async with aclosing(stream_answer(opened, messages, timeout=self._timeout)) as pieces:  # type: ignore[type-var]
+        async with aclosing(stream_answer(opened, messages, timeout=self._timeout)) as pieces:
             async for piece in pieces:
                 yield piece
 

@@ -55,7 +55,7 @@ def message_shape(message: Message) -> MessageShape:
         content=message.content,
         attachments=[{name: file[name] for name in shown} for file in message.attachments],
         sources=[dict(source) for source in message.sources],
-        usage=dict(message.usage) if message.usage else None,  # type: ignore[arg-type]
+        usage=dict(message.usage) if message.usage else None,
         created_at=message.created_at,
         status=message.status.value,
         model=message.model,

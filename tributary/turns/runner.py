@@ -160,6 +160,7 @@ class Turns:
             durability="exit",
             output_keys=["response", "error"],
         )
+        chunk: Any
         async for namespace, mode, chunk in stream:
             if mode == "custom":
                 _tell(turn, chunk)
