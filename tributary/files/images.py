@@ -19,8 +19,10 @@ from tributary.domain.errors import DamagedFile, FileTooLarge
 if TYPE_CHECKING:
     from PIL import Image
 
-#: The largest picture: what phones take, and at four bytes a pixel what a worker's memory holds.
+#: The largest picture: what phones take, and at four bytes a pixel what a worker's memory holds. The decoder of WebP
+#: keeps four copies.
 MAX_PIXELS = 100_000_000
+MAX_WEBP_PIXELS = 60_000_000
 THUMBNAIL_SIDE = 320
 QUALITY = 90
 #: A picture that grows over its limit when it is encoded anew is made smaller so many times at most.
@@ -57,7 +59,7 @@ def check_image(path: Path, file_type: FileType) -> tuple[int, int]:
 
     Raises:
         DamagedFile: it can't be decoded to the end.
-        FileTooLarge: it has more than `MAX_PIXELS` pixels.
+        FileTooLarge: it has more pixels than `MAX_PIXELS`, or `MAX_WEBP_PIXELS`.
     """
     with path.open("rb") as file, _opened(file, file_type) as image:
         width, height = image.size
@@ -75,7 +77,7 @@ def prepare_image(data: bytes, max_bytes: int = MAX_SENT_FILE_BYTES) -> Prepared
 
     Raises:
         DamagedFile: it is no JPEG, PNG or WebP, or can't be decoded.
-        FileTooLarge: it has more than `MAX_PIXELS` pixels.
+        FileTooLarge: it has more pixels than `MAX_PIXELS`, or `MAX_WEBP_PIXELS`.
     """
     file_type = image_type(data)
     with _opened(io.BytesIO(data), file_type) as image:
@@ -122,21 +124,22 @@ def _opened(file: IO[bytes], file_type: FileType) -> "Iterator[Image.Image]":
 
     importlib.import_module(f"PIL.{_PLUGINS[file_type]}")  # else Pillow loads all of its forty formats
     name = _NAMES[file_type]
+    most = MAX_WEBP_PIXELS if file_type is FileType.WEBP else MAX_PIXELS
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # odd metadata and large sizes: judged here, by errors
             with Image.open(file, formats=[_FORMATS[file_type]]) as image:
-                if image.width * image.height > MAX_PIXELS:
-                    raise _too_large(f"{image.width} × {image.height} pixels")
+                if image.width * image.height > most:
+                    raise _too_large(f"{image.width} × {image.height} pixels", most)
                 yield image
     except Image.DecompressionBombError as error:
-        raise _too_large("far too many pixels") from error
+        raise _too_large("far too many pixels", most) from error
     except (OSError, SyntaxError, ValueError, EOFError) as error:
         raise DamagedFile(f"The {name} is damaged or cut short: it can't be decoded to the end.") from error
 
 
-def _too_large(size: str) -> FileTooLarge:
-    return FileTooLarge(f"The picture has {size}; at most {MAX_PIXELS // 1_000_000} million are accepted.")
+def _too_large(size: str, most: int) -> FileTooLarge:
+    return FileTooLarge(f"The picture has {size}; at most {most // 1_000_000} million are accepted.")
 
 
 def _orientation(image: "Image.Image") -> int:
@@ -166,7 +169,7 @@ def _normalised(image: "Image.Image") -> "Image.Image":
         return turned.convert("I").point(lambda value: value * (1 / 256)).convert("L")
     transparent = "transparency" in turned.info
     target = "RGBA" if transparent else _TARGET_MODES.get(turned.mode, "RGB")
-    return turned.convert(target) if turned.mode != target else turned.copy()
+    return turned.convert(target) if turned.mode != target else turned
 
 
 def _encode_within(image: "Image.Image", file_type: FileType, max_bytes: int) -> PreparedImage:

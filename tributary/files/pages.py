@@ -21,7 +21,7 @@ def pdf_pages(path: Path) -> int:
 
     pdfium: Any = pypdfium2  # it carries no types
     try:
-        with pdfium.PdfDocument(path) as document:
+        with pdfium.PdfDocument(without_needless_password(path)) as document:
             pages = len(document)
             if pages > 0:
                 document[0].close()
@@ -30,6 +30,21 @@ def pdf_pages(path: Path) -> int:
     if pages < 1:
         raise DamagedFile("The PDF has no pages.")
     return pages
+
+
+def without_needless_password(path: Path) -> Path | bytes:
+    """What to give to PDFium: the path, or the bytes of a document that PDFium alone would ask a password for."""
+    import pypdfium2
+
+    pdfium: Any = pypdfium2
+    try:
+        pdfium.PdfDocument(path).close()
+    except pdfium.PdfiumError as error:
+        if error.err_code == _WRONG_PASSWORD:
+            from tributary.files.protection import open_to_all
+
+            return open_to_all(path.read_bytes()) or path
+    return path
 
 
 def _reason(code: int | None) -> str:

@@ -23,6 +23,7 @@ from tests.support.files import (
 )
 from tributary.domain.attachments import FileType
 from tributary.domain.errors import DamagedFile, EmptyFile, FileTooLarge, UnsupportedType
+from tributary.files import images
 from tributary.files.sandbox import Sandbox
 from tributary.files.soundness import FileFacts, check_file, inspect_file
 
@@ -75,6 +76,16 @@ def test_a_picture_that_was_cut_short_is_damaged(facts_of: Look, data: bytes) ->
 def test_a_picture_of_too_many_pixels_is_refused_before_they_are_decoded(facts_of: Look, side: int) -> None:
     with pytest.raises(FileTooLarge, match="at most 100 million"):
         facts_of(png_that_claims(side, side))
+
+
+def test_a_webp_may_have_fewer_pixels_since_its_decoder_needs_more_memory(
+    facts_of: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(images, "MAX_WEBP_PIXELS", 1000)
+    assert images.MAX_PIXELS == 100_000_000
+    with pytest.raises(FileTooLarge, match="40 × 30 pixels"):
+        facts_of(webp((40, 30)))
+    assert facts_of(webp((40, 25))).height == 25
 
 
 def test_a_pdf_tells_its_pages(facts_of: Look) -> None:
