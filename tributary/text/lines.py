@@ -94,16 +94,18 @@ def _lines(text: str) -> Iterator[_Line]:
 def _kind_of(line: str) -> _Kind:
     if not line:
         return _Kind.BLANK
-    if _HEADING.match(line) or _RULE.match(line) or _is_table_row(line) or _is_code(line):
+    if _HEADING.match(line) or _RULE.match(line) or is_table_row(line) or is_code(line):
         return _Kind.ALONE
     return _Kind.ITEM if _MARKER.match(line) else _Kind.PROSE
 
 
-def _is_table_row(line: str) -> bool:
+def is_table_row(line: str) -> bool:
+    """Whether a line, neither blank nor with white space at its ends, has the cells of a table."""
     return line[0] == "|" or line.count(" | ") > 1 or line.count("\t") > 1
 
 
-def _is_code(line: str) -> bool:
+def is_code(line: str) -> bool:
+    """Whether a line, neither blank nor with white space at its ends, is a statement of a program."""
     if line[-1] in "{}":
         return True
     return (line[-1] == ";" and ("(" in line or "=" in line)) or _STATEMENT.match(line) is not None

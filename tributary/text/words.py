@@ -40,6 +40,8 @@ _CONTINUOUS = re.compile(f"[{CONTINUOUS}]")
 _PIECE = re.compile(rf"\d+(?:[.,]\d+)+|[^\W_](?:\+\+|#)|(?:(?!\d+[.,]\d)[{SPACED}])+")
 # English endings after an apostrophe, Romance articles and pronouns before one.
 _CLITICS = word_set("s t d m ll re ve l j n c qu")
+# What is a name in capitals, and a function word of some language otherwise.
+_ACRONYMS = word_set("it us un who la el os ai er est das dos mit des ha ma mas nos na ni il me mi ja je an as par")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _THOUSANDS = re.compile(r"\d{1,3}([.,])\d{3}(?:\1\d{3})*(?:[.,]\d+)?")
 _DELETE_JOINERS = dict.fromkeys(map(ord, _JOINERS))
@@ -159,8 +161,7 @@ def _number(digits: str) -> str:
 
 
 def _is_content(part: str, word: str) -> bool:
-    # IT, US and WHO in capitals are names.
-    return word not in STOPWORDS or (1 < len(part) < 4 and part.isupper())
+    return word not in STOPWORDS or (word in _ACRONYMS and part.isupper())
 
 
 def _is_anything(_part: str, _word: str) -> bool:
