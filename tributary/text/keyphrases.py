@@ -12,12 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from tributary.text.document_types import document_type
 from tributary.text.samples import sample_text
 from tributary.text.scripts import CONTINUOUS, IDEOGRAPHIC
 from tributary.text.sentences import sentence_spans
 from tributary.text.strings import repeated_strings
+from tributary.text.summaries import summarise
 from tributary.text.wordlists import word_set
 from tributary.text.words import TermSpan, term_spans
+
+# What a document is about is asked for here, all three together.
+__all__ = ["document_type", "key_phrases", "summarise"]
 
 #: More than this is sampled, so that the time is bounded: about a tenth of a second.
 _READ = 200_000
