@@ -78,7 +78,7 @@ class DiskBlobs:
     def _place(self, source: Path, file: IO[bytes], part: Path) -> None:
         """The bytes under a name of ours. Only what is staged here is linked: the file of somebody else could change
         after it was stored."""
-        if source.parent == self.incoming:
+        if source.is_relative_to(self.incoming):
             try:
                 os.link(source, part)
             except OSError:  # a file system without links

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -48,17 +49,24 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_leftovers(folder: Path, *, older_than: float) -> int:
-    """Removes files in `folder` that nobody wrote to for `older_than` seconds: what a killed process had begun. How
-    many there were; a missing folder has none."""
+    """Removes what in `folder` nobody changed for `older_than` seconds: files and folders that a killed process had
+    begun. How many there were; a missing folder has none."""
     if not folder.is_dir():
         return 0
     removed = 0
     for path in folder.iterdir():
         try:
-            stale = time.time() - path.stat().st_mtime > older_than
+            stale = time.time() - path.lstat().st_mtime > older_than
         except FileNotFoundError:  # its owner was quicker
             continue
-        if stale and path.is_file():
-            path.unlink(missing_ok=True)
+        if stale:
+            _remove(path)
             removed += 1
     return removed
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

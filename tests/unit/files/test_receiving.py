@@ -111,8 +111,10 @@ async def test_a_full_disk_is_told_as_a_store_that_is_down(tmp_path: Path, monke
 def test_what_a_killed_process_left_is_removed_and_what_is_being_written_stays(tmp_path: Path) -> None:
     for name, age in (("old", 7200), ("new", 0)):
         (tmp_path / name).touch()
-        os.utime(tmp_path / name, (time.time() - age,) * 2)
-    (tmp_path / "folder").mkdir()
-    assert remove_leftovers(tmp_path, older_than=3600) == 1
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "new"]
+        (tmp_path / f"{name} folder").mkdir()
+        (tmp_path / f"{name} folder" / "file").touch()
+        for path in (tmp_path / name, tmp_path / f"{name} folder"):
+            os.utime(path, (time.time() - age,) * 2)
+    assert remove_leftovers(tmp_path, older_than=3600) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "new folder"]
     assert remove_leftovers(tmp_path / "missing", older_than=0) == 0
