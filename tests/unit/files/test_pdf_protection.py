@@ -61,10 +61,10 @@ def protected_pdf(user: bytes, owner: bytes, revision: int = 6) -> bytes:
 def test_a_pdf_with_an_empty_owner_password_opens_for_everybody(tmp_path: Path, revision: int) -> None:
     path = tmp_path / "x.pdf"
     path.write_bytes(protected_pdf(b"user", b"", revision))
-    with pypdfium2.PdfDocument(path, password="user") as document:  # type: ignore[no-untyped-call]
+    with pypdfium2.PdfDocument(path, password="user") as document:
         assert len(document) == 1
     with pytest.raises(pypdfium2.PdfiumError, match="password"):
-        pypdfium2.PdfDocument(path)  # type: ignore[no-untyped-call]
+        pypdfium2.PdfDocument(path)
     assert pdf_pages(path) == 1
 
 
