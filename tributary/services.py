@@ -13,7 +13,7 @@ from langgraph.runtime import Runtime
 from graphs.chat import build_chat_graph
 from graphs.ingest import IngestPorts, build_ingest_graph
 from graphs.ports import ChatPorts, RetrievalPorts
-from nodes.chat.state import Context
+from nodes.chat.state import CallerOf, Context
 from stores.blobs.disk import DiskBlobs
 from stores.blobs.s3 import S3Blobs
 from stores.postgres.attachments import PostgresAttachments
@@ -90,6 +90,15 @@ def caller_of_context(runtime: Runtime[Context]) -> UUID:
     return UUID(runtime.context.organisation_id)
 
 
+def acting_as(organisation_id: UUID) -> CallerOf:
+    """A caller for graphs that no request stands behind: always this organisation, whatever a run is told."""
+
+    def caller(_: Runtime[Context]) -> UUID:
+        return organisation_id
+
+    return caller
+
+
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[Database]:
     """The database, migrated and open: the one of `DATABASE_URL`, else the embedded one of the data folder.
@@ -134,8 +143,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
 
 async def _assemble(settings: Settings, database: Database, stack: AsyncExitStack) -> Services:
     await asyncio.to_thread(_make_folders, settings)
-    sandbox = Sandbox()
+    # Two of them: a document that takes minutes to read must not keep uploads waiting.
+    sandbox, workshop = Sandbox(), Sandbox()
     stack.push_async_callback(asyncio.to_thread, sandbox.close)
+    stack.push_async_callback(asyncio.to_thread, workshop.close)
     embedders = TextEmbedders(settings)
     stack.push_async_callback(embedders.aclose)
     models = ChatModels(settings, _local_chat_model(embedders))
@@ -149,7 +160,7 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     checkpoints = Checkpoints(database.dsn, role=database.role)
     stack.push_async_callback(checkpoints.close)
     await checkpoints.open()
-    return _wire(settings, database, sandbox, embedders, models, signals, queue, checkpoints)
+    return _wire(settings, database, sandbox, workshop, embedders, models, signals, queue, checkpoints)
 
 
 def _make_folders(settings: Settings) -> None:
@@ -187,6 +198,7 @@ def _wire(
     settings: Settings,
     database: Database,
     sandbox: Sandbox,
+    workshop: Sandbox,
     embedders: TextEmbedders,
     models: ChatModels,
     signals: PostgresSignals,
@@ -226,7 +238,7 @@ def _wire(
         stops=stops,
         queue_timeout=settings.queue_timeout,
     )
-    documents, worker = _ingestion(settings, database, sandbox, embedders, blobs, knowledge, graph, signals)
+    documents, worker = _ingestion(settings, database, workshop, embedders, blobs, knowledge, graph, signals)
     return Services(
         settings=settings,
         database_url=database.dsn,

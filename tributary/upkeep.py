@@ -37,6 +37,7 @@ class Upkeep:
 
     async def round(self) -> None:
         """One round. Raises `DependencyUnavailable` when the database is away."""
+        await self._uploads.remove_leftovers()
         for organisation in await self._identity.list_organisations():
             interrupted = await self._conversations.interrupt_orphans(organisation.id)
             removed = await self._uploads.remove_unused(organisation.id, hours=self._unused_hours)

@@ -13,12 +13,15 @@ from stores.protocols.attachments import AttachmentStore
 from stores.protocols.blobs import BlobStore
 from tributary.domain.attachments import Attachment, AttachmentClaim
 from tributary.domain.ids import new_id
+from tributary.files.durable import in_thread, remove_leftovers
 from tributary.files.receive import Received
 from tributary.files.sandbox import Sandbox
 from tributary.files.soundness import inspect_file
 
 #: 48 random bytes in URL-safe base64: the 64 characters of SPEC §1.
 TOKEN_BYTES = 48
+#: Nobody receives a file for longer than this.
+LEFTOVER_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,3 +116,7 @@ class Uploads:
         gone = await self._attachments.take_unused(organisation_id, datetime.now(UTC) - timedelta(hours=hours))
         await self.forget(gone)
         return len(gone)
+
+    async def remove_leftovers(self) -> int:
+        """Removes what killed processes left half received; how many files."""
+        return await in_thread(lambda: remove_leftovers(self.incoming, older_than=LEFTOVER_SECONDS))
