@@ -1,0 +1,176 @@
+"""Reading knowledge bases, documents and chunks from PostgreSQL."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from psycopg.rows import DictRow
+
+from stores.postgres import knowledge_rows as rows
+from stores.postgres.database import Connection, Database
+from tributary.domain.errors import Conflict, NotFound
+from tributary.domain.knowledge import Chunk, Document, KnowledgeBase, KnowledgeBaseMap, ParsedDocument
+
+_KNOWLEDGE_BASE = """
+SELECT k.*, (SELECT count(*) FROM documents d
+             WHERE d.organisation_id = k.organisation_id AND d.knowledge_base_id = k.id) AS document_count
+FROM knowledge_bases k
+WHERE k.organisation_id = %(organisation)s
+"""
+KNOWLEDGE_BASES = f"{_KNOWLEDGE_BASE} AND k.id = ANY(%(ids)s)"
+_KNOWLEDGE_BASE_NAMED = f"{_KNOWLEDGE_BASE} AND k.name = %(name)s ORDER BY k.id LIMIT 1"
+_KNOWLEDGE_BASE_PAGE = f"""
+{_KNOWLEDGE_BASE} AND (%(after)s::uuid IS NULL OR k.id > %(after)s) ORDER BY k.id LIMIT %(limit)s
+"""
+
+DOCUMENT = f"""
+SELECT {rows.DOCUMENT_COLUMNS} FROM documents
+WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND id = %(document)s
+"""
+_DOCUMENT_PAGE = f"""
+SELECT {rows.DOCUMENT_COLUMNS} FROM documents
+WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s
+  AND (%(after)s::uuid IS NULL OR id > %(after)s)
+ORDER BY id LIMIT %(limit)s
+"""
+_DOCUMENT_TEXT = """
+SELECT d.title, t.content, t.pages
+FROM documents d LEFT JOIN document_texts t ON t.organisation_id = d.organisation_id AND t.document_id = d.id
+WHERE d.organisation_id = %(organisation)s AND d.knowledge_base_id = %(knowledge_base)s AND d.id = %(document)s
+"""
+
+_CHUNKS = """
+SELECT c.id, c.knowledge_base_id, c.document_id, c.ordinal, c.content, c.heading, c.start_offset, c.end_offset,
+       c.page, d.filename, d.title, d.importance
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (id, position)
+JOIN chunks c ON c.organisation_id = %(organisation)s AND c.id = wanted.id
+JOIN documents d ON d.organisation_id = c.organisation_id AND d.id = c.document_id
+ORDER BY wanted.position
+"""
+
+_MAP_HEADS = """
+SELECT k.id, k.name, (SELECT count(*) FROM documents d
+                      WHERE d.organisation_id = k.organisation_id AND d.knowledge_base_id = k.id
+                        AND d.indexed_revision > 0) AS document_count
+FROM knowledge_bases k
+WHERE k.organisation_id = %(organisation)s AND k.id = ANY(%(ids)s)
+"""
+_MAP_DOCUMENTS = """
+SELECT d.*
+FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT id, knowledge_base_id, title, filename, type, summary, topics, importance FROM documents
+    WHERE organisation_id = %(organisation)s AND knowledge_base_id = wanted.id AND indexed_revision > 0
+    ORDER BY importance DESC, id LIMIT %(limit)s
+) d
+ORDER BY d.importance DESC, d.id
+"""
+
+
+async def fetch_knowledge_bases(
+    connection: Connection, organisation_id: UUID, ids: Sequence[UUID]
+) -> list[KnowledgeBase]:
+    """In the order of `ids`; raises `NotFound` where one is unknown."""
+    cursor = await connection.execute(KNOWLEDGE_BASES, {"organisation": organisation_id, "ids": list(ids)})
+    found = {row["id"]: rows.knowledge_base(row) for row in await cursor.fetchall()}
+    for wanted in ids:
+        if wanted not in found:
+            raise NotFound("Knowledge base", wanted)
+    return [found[wanted] for wanted in ids]
+
+
+class PostgresKnowledgeReader:
+    """`KnowledgeReader` on PostgreSQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def knowledge_bases(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[KnowledgeBase]:
+        async with self._database.organisation(organisation_id) as connection:
+            return await fetch_knowledge_bases(connection, organisation_id, ids)
+
+    async def knowledge_base_named(self, organisation_id: UUID, name: str) -> KnowledgeBase | None:
+        async with self._database.organisation(organisation_id) as connection:
+            cursor = await connection.execute(_KNOWLEDGE_BASE_NAMED, {"organisation": organisation_id, "name": name})
+            row = await cursor.fetchone()
+        return rows.knowledge_base(row) if row else None
+
+    async def list_knowledge_bases(
+        self, organisation_id: UUID, *, after: UUID | None, limit: int
+    ) -> Sequence[KnowledgeBase]:
+        async with self._database.organisation(organisation_id) as connection:
+            cursor = await connection.execute(
+                _KNOWLEDGE_BASE_PAGE, {"organisation": organisation_id, "after": after, "limit": limit}
+            )
+            return [rows.knowledge_base(row) for row in await cursor.fetchall()]
+
+    async def document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> Document:
+        row = await self._document_row(DOCUMENT, organisation_id, knowledge_base_id, document_id)
+        return rows.document(row)
+
+    async def list_documents(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, after: UUID | None, limit: int
+    ) -> Sequence[Document]:
+        async with self._database.organisation(organisation_id) as connection:
+            await fetch_knowledge_bases(connection, organisation_id, [knowledge_base_id])
+            cursor = await connection.execute(
+                _DOCUMENT_PAGE,
+                {
+                    "organisation": organisation_id,
+                    "knowledge_base": knowledge_base_id,
+                    "after": after,
+                    "limit": limit,
+                },
+            )
+            return [rows.document(row) for row in await cursor.fetchall()]
+
+    async def document_text(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> ParsedDocument:
+        row = await self._document_row(_DOCUMENT_TEXT, organisation_id, knowledge_base_id, document_id)
+        if row["content"] is None:
+            raise Conflict("The document is not parsed yet")
+        return rows.parsed_document(row)
+
+    async def chunks(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[Chunk]:
+        if not ids:
+            return []
+        async with self._database.organisation(organisation_id) as connection:
+            cursor = await connection.execute(_CHUNKS, {"organisation": organisation_id, "ids": list(ids)})
+            return [rows.chunk(row) for row in await cursor.fetchall()]
+
+    async def map(
+        self, organisation_id: UUID, knowledge_base_ids: Sequence[UUID], *, limit: int
+    ) -> Sequence[KnowledgeBaseMap]:
+        parameters = {"organisation": organisation_id, "ids": list(knowledge_base_ids), "limit": limit}
+        async with self._database.organisation(organisation_id) as connection:
+            heads = await (await connection.execute(_MAP_HEADS, parameters)).fetchall()
+            documents = await (await connection.execute(_MAP_DOCUMENTS, parameters)).fetchall()
+        return _maps(knowledge_base_ids, heads, documents)
+
+    async def _document_row(
+        self, statement: str, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID
+    ) -> DictRow:
+        parameters = {
+            "organisation": organisation_id,
+            "knowledge_base": knowledge_base_id,
+            "document": document_id,
+        }
+        async with self._database.organisation(organisation_id) as connection:
+            row = await (await connection.execute(statement, parameters)).fetchone()
+        if row is None:
+            raise NotFound("Document", document_id)
+        return row
+
+
+def _maps(ids: Sequence[UUID], heads: Sequence[DictRow], documents: Sequence[DictRow]) -> list[KnowledgeBaseMap]:
+    by_id = {row["id"]: row for row in heads}
+    for wanted in ids:
+        if wanted not in by_id:
+            raise NotFound("Knowledge base", wanted)
+    return [
+        KnowledgeBaseMap(
+            knowledge_base_id=wanted,
+            name=by_id[wanted]["name"],
+            document_count=by_id[wanted]["document_count"],
+            documents=tuple(rows.summary(row) for row in documents if row["knowledge_base_id"] == wanted),
+        )
+        for wanted in ids
+    ]

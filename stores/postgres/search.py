@@ -1,0 +1,119 @@
+"""Search over chunks on PostgreSQL: vectors and words in one statement."""
+
+import asyncio
+from collections.abc import Sequence
+from uuid import UUID
+
+import psycopg
+from psycopg.rows import DictRow
+
+from stores.postgres.database import Database
+from stores.postgres.search_sql import SCORE, SEARCH, SIMILAR_IMAGES
+from stores.postgres.vector_values import half_vector
+from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Scale, rank, weigh_terms
+from stores.vectors import require_directions
+from tributary.domain.errors import Conflict
+from tributary.domain.retrieval import Hit
+from tributary.models.protocols import TextEmbedder, Vectors
+
+#: What pgvector answers when it is asked to compare vectors of different dimensions.
+_OTHER_DIMENSION = "22000"
+
+
+class PostgresSearch:
+    """`ChunkSearch` on PostgreSQL."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def search(
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        *,
+        query: str,
+        recent: str,
+        vector: Vectors,
+        embedder: TextEmbedder,
+        limit: int,
+    ) -> Sequence[Hit]:
+        parameters = {"pool": max(POOL, limit), **await _question(organisation_id, knowledge_base_id, query, recent)}
+        hits = await self._hits(SEARCH, parameters, vector, embedder)
+        return hits[:limit]
+
+    async def score(
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        chunk_ids: Sequence[UUID],
+        *,
+        query: str,
+        recent: str,
+        vector: Vectors,
+        embedder: TextEmbedder,
+    ) -> Sequence[Hit]:
+        if not chunk_ids:
+            return []
+        parameters = {"ids": list(chunk_ids), **await _question(organisation_id, knowledge_base_id, query, recent)}
+        return await self._hits(SCORE, parameters, vector, embedder)
+
+    async def similar_images(
+        self, organisation_id: UUID, knowledge_base_id: UUID, *, vectors: Vectors, embedding: str, limit: int
+    ) -> Sequence[tuple[UUID, float]]:
+        require_directions(vectors)
+        parameters = {
+            "organisation": organisation_id,
+            "knowledge_base": knowledge_base_id,
+            "model": embedding,
+            "vectors": [half_vector(vector) for vector in vectors],
+            "limit": limit,
+        }
+        rows = await self._fetch(SIMILAR_IMAGES, parameters)
+        return [(row["chunk_id"], row["cosine"]) for row in rows]
+
+    async def _hits(
+        self, statement: str, parameters: dict[str, object], vector: Vectors, embedder: TextEmbedder
+    ) -> list[Hit]:
+        require_directions(vector)
+        rows = await self._fetch(statement, parameters | {"vector": half_vector(vector)})
+        if not rows:
+            return []
+        knowledge_base_id = parameters["knowledge_base"]
+        assert isinstance(knowledge_base_id, UUID)
+        scale = Scale(best=rows[0]["best"], ideal=rows[0]["ideal"])
+        return rank([_candidate(row) for row in rows], scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
+
+    async def _fetch(self, statement: str, parameters: dict[str, object]) -> list[DictRow]:
+        organisation_id = parameters["organisation"]
+        assert isinstance(organisation_id, UUID)
+        try:
+            async with self._database.organisation(organisation_id) as connection:
+                return await (await connection.execute(statement, parameters)).fetchall()
+        except psycopg.errors.DataException as error:
+            if error.sqlstate != _OTHER_DIMENSION:
+                raise
+            raise Conflict("The question was embedded by another model than the knowledge base") from error
+
+
+async def _question(organisation_id: UUID, knowledge_base_id: UUID, query: str, recent: str) -> dict[str, object]:
+    weights = await asyncio.to_thread(weigh_terms, query, recent)
+    return {
+        "organisation": organisation_id,
+        "knowledge_base": knowledge_base_id,
+        "terms": list(weights),
+        "weights": list(weights.values()),
+        "k1": BM25_K1,
+        "b": BM25_B,
+        "document_share": DOCUMENT_SHARE,
+    }
+
+
+def _candidate(row: DictRow) -> Candidate:
+    return Candidate(
+        chunk_id=row["chunk_id"],
+        document_id=row["document_id"],
+        importance=row["importance"],
+        cosine=row["cosine"],
+        lexical=row["lexical"],
+        summary=row["summary"],
+    )

@@ -1,0 +1,27 @@
+"""What every store asks of vectors before it keeps them or compares with them."""
+
+import numpy as np
+
+from tributary.domain.errors import Conflict
+from tributary.models.protocols import Vectors
+
+
+def require_vectors(vectors: Vectors, *, count: int, dimension: int) -> None:
+    """Vectors of another space, or those that have no direction, would poison every comparison with them: their
+    distances are meaningless or NaN, and NaN sorts anywhere.
+
+    Raises:
+        Conflict: the shape is not `(count, dimension)`, or a row is not finite or all zero.
+    """
+    if vectors.shape != (count, dimension):
+        raise Conflict(
+            f"The knowledge base holds vectors of {dimension} dimensions: expected {count} of them, "
+            f"got an array of shape {vectors.shape}"
+        )
+    require_directions(vectors)
+
+
+def require_directions(vectors: Vectors) -> None:
+    """Raises `Conflict` when a row is not finite or all zero."""
+    if not np.isfinite(vectors).all() or not vectors.any(axis=-1).all():
+        raise Conflict("A vector that is zero or not finite can't be compared with others")

@@ -1,0 +1,117 @@
+"""What a walk through a knowledge graph starts from, how far it goes, and how its findings are weighed; shared by
+all graph stores, so that they answer alike."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from stores.protocols.graph import Passage
+
+#: Relations followed from one entity in one step, the heaviest first.
+FAN_OUT = 20
+#: Entities that a walk starts from.
+MAX_SEEDS = 20
+MAX_HOPS = 2
+#: What one step costs an entity's score, before the weight of the relation and the size of a hub.
+STEP = 0.5
+#: What an entity of a seeding passage (an image that was found) counts beside one that the question names.
+CHUNK_SEED = 0.5
+#: Facts below this share of the best are noise.
+_FLOOR = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """An entity that a key of the question names. `mentions` says how common it is in the knowledge base."""
+
+    entity_id: str
+    key: str
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A relation that a walk took: it lends `score` to the entity that it reached."""
+
+    relation_id: str
+    reached: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What speaks for a passage: the scores of the seeds it mentions, and of the walked relations it states."""
+
+    chunk_id: UUID
+    document_id: UUID
+    mentioned: float
+    stated: float
+
+
+def choose_seeds(
+    spans: Mapping[str, tuple[int, int]], named: Iterable[Named], seeding: Mapping[str, int]
+) -> dict[str, float]:
+    """Where to start, with scores in (0, 1], the best 1. A name inside a longer one that was found is not meant;
+    rare names say more than common ones. `seeding` are entities of seeding passages with their mentions."""
+    scores: dict[str, float] = {}
+    covered: list[tuple[int, int]] = []
+    for each in sorted(named, key=lambda each: spans[each.key][0] - spans[each.key][1]):
+        span = spans[each.key]
+        if any(first <= span[0] and span[1] <= behind and (first, behind) != span for first, behind in covered):
+            continue
+        covered.append(span)
+        scores[each.entity_id] = max(scores.get(each.entity_id, 0.0), _specificity(each.mentions))
+    for entity_id, mentions in seeding.items():
+        scores[entity_id] = max(scores.get(entity_id, 0.0), CHUNK_SEED * _specificity(mentions))
+    best = max(scores.values(), default=1.0)
+    ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:MAX_SEEDS]
+    return {entity_id: score / best for entity_id, score in ordered}
+
+
+def step_share(weight: float, degree: int) -> float:
+    """What a step along a relation of this weight keeps, out of an entity with `degree` relations. The first
+    relations of an entity are all close to it; those of a hub have little to do with each other."""
+    return STEP * weight / (weight + 1.0) / (1.0 + math.log(max(1, degree)))
+
+
+def entity_scores(seeds: Mapping[str, float], steps: Iterable[Step]) -> dict[str, float]:
+    """The score of each entity reached, best first: entities that several ways lead to are meant most."""
+    scores = dict(seeds)
+    for step in steps:
+        scores[step.reached] = scores.get(step.reached, 0.0) + step.score
+    return _best_first(scores)
+
+
+def relation_scores(steps: Iterable[Step]) -> dict[str, float]:
+    """The score of each relation walked, best first."""
+    scores: dict[str, float] = {}
+    for step in steps:
+        scores[step.relation_id] = scores.get(step.relation_id, 0.0) + step.score
+    return _best_first(scores)
+
+
+def passages(seeds: Mapping[str, float], supports: Iterable[Support], *, limit: int) -> tuple[Passage, ...]:
+    """Passages with their evidence, best first, ties by id. Half of the evidence is how much of what the question
+    names a passage mentions (all of it counts far more than some), half what it states about it."""
+    whole = sum(seeds.values()) or 1.0
+    weighed = [
+        Passage(
+            each.chunk_id,
+            each.document_id,
+            min(1.0, 0.5 * (each.mentioned / whole) ** 2 + 0.5 * min(1.0, each.stated)),
+        )
+        for each in supports
+    ]
+    weighed.sort(key=lambda passage: (-passage.evidence, passage.chunk_id))
+    return tuple(weighed[:limit])
+
+
+def _specificity(mentions: int) -> float:
+    return 1.0 / (1.0 + math.log(max(1, mentions)))
+
+
+def _best_first(scores: Mapping[str, float]) -> dict[str, float]:
+    floor = _FLOOR * max(scores.values(), default=0.0)
+    ordered: Sequence[tuple[str, float]] = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return {key: score for key, score in ordered if score >= floor}

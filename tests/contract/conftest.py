@@ -1,0 +1,41 @@
+"""What the contract suites of the stores share: one database for all of them. Each test has organisations of its own,
+which see nothing of each other's."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.support.chat_worlds import ChatWorld, open_chat_world
+from tests.support.postgres import Server
+from tests.support.worlds import World, open_world
+
+
+@pytest.fixture(scope="session")
+def shared_dsn(postgres: Server) -> Iterator[str]:
+    """A database that tests share; what they keep in it stays apart by organisation."""
+    name = postgres.clone()
+    yield name
+    postgres.drop(name)
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def place(request: pytest.FixtureRequest) -> str | None:
+    """Where the stores under test keep things: a connection string, or None for memory."""
+    if request.param == "memory":
+        return None
+    dsn: str = request.getfixturevalue("shared_dsn")
+    return dsn
+
+
+@pytest.fixture
+async def chat(place: str | None) -> AsyncIterator[ChatWorld]:
+    """The stores of the chat: everything that promises their contracts."""
+    async with open_chat_world(place) as world:
+        yield world
+
+
+@pytest.fixture
+async def world(place: str | None) -> AsyncIterator[World]:
+    """The stores of knowledge bases: everything that promises their contracts."""
+    async with open_world(place) as world:
+        yield world
