@@ -73,9 +73,14 @@ class ConversationStore(Protocol):
         and ties the attachments to it: one transaction. A turn that still counts as running when this one
         begins has lost its process: its question becomes `interrupted`.
 
+        The caller holds the conversation in the `TurnQueue`: that is what makes a running question an orphan, and
+        what keeps a conversation that was found from being deleted before its turn begins. Called again with the same
+        `question_id` it changes nothing and returns the same message.
+
         Raises:
-            NotFound: the message to replace is no question of this conversation.
-            Conflict: the conversation is another bot's.
+            NotFound: the bot or an attachment is unknown, or the message to replace is no question of this
+                conversation.
+            Conflict: the conversation is another bot's, or the question's turn has ended.
         """
         ...
 
@@ -94,7 +99,8 @@ class ConversationStore(Protocol):
     async def fail_turn(
         self, organisation_id: UUID, *, question_id: UUID, problem: dict[str, Any], status: MessageStatus
     ) -> None:
-        """Marks the question `failed` or `interrupted` and keeps the problem; no answer is stored."""
+        """Marks the question `failed` or `interrupted` and keeps the problem; no answer is stored. A question whose
+        turn has ended is left as it is, and one that is gone is no error."""
         ...
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:
@@ -118,4 +124,11 @@ class TurnQueue(Protocol):
         Raises:
             RateLimited: the turn could not start within `timeout` seconds.
         """
+        ...
+
+    def claim(
+        self, organisation_id: UUID, conversation_ids: Sequence[UUID]
+    ) -> AbstractAsyncContextManager[Sequence[UUID]]:
+        """Holds, without waiting, those of the conversations that no process holds and nobody here waits for: what
+        is given is held until the end, and no turn of it can start."""
         ...

@@ -103,6 +103,11 @@ CREATE TABLE documents (
     FOREIGN KEY (organisation_id, knowledge_base_id) REFERENCES knowledge_bases ON DELETE CASCADE
 );
 
+-- The size of a collection, read for every question, and the bytes that count against a quota: index-only scans
+-- instead of rows with their summaries.
+CREATE INDEX documents_sizes ON documents (organisation_id, knowledge_base_id)
+    INCLUDE (id, chunk_count, term_count, size);
+
 CREATE TABLE document_texts (
     organisation_id uuid NOT NULL,
     document_id     uuid NOT NULL,
@@ -138,15 +143,15 @@ ALTER TABLE chunks ALTER COLUMN content SET STORAGE EXTENDED;
 ALTER TABLE chunks SET (toast_tuple_target = 128);
 CREATE INDEX chunks_of_knowledge_base ON chunks (organisation_id, knowledge_base_id);
 
--- The inverted index: one row for each term of a document, with the chunks that hold it. Rows of a document,
--- not of a chunk, keep it small, and give the document's own BM25 from the same rows.
+-- The inverted index: one row for each term of a document. Rows of a document, not of a chunk, keep it small, and
+-- give the document's own BM25 from the same rows. A posting is one number, so that scoring needs no other table:
+-- the chunk's ordinal << 32, the term's frequency in it << 16, the chunk's length in terms.
 CREATE TABLE chunk_postings (
     organisation_id   uuid NOT NULL,
     knowledge_base_id uuid NOT NULL,
     term              text COLLATE "C" NOT NULL,
     document_id       uuid NOT NULL,
-    ordinals          integer[] NOT NULL,
-    frequencies       integer[] NOT NULL,
+    postings          bigint[] NOT NULL,
     PRIMARY KEY (organisation_id, knowledge_base_id, term, document_id),
     FOREIGN KEY (organisation_id, knowledge_base_id, document_id)
         REFERENCES documents (organisation_id, knowledge_base_id, id) ON DELETE CASCADE
@@ -173,9 +178,9 @@ CREATE TABLE bots (
     name              text NOT NULL,
     prompt            text NOT NULL DEFAULT '',
     model             text NOT NULL,
-    weight_vector     real NOT NULL CHECK (weight_vector >= 0),
-    weight_text       real NOT NULL CHECK (weight_text >= 0),
-    weight_importance real NOT NULL CHECK (weight_importance >= 0),
+    weight_vector     double precision NOT NULL CHECK (weight_vector >= 0),
+    weight_text       double precision NOT NULL CHECK (weight_text >= 0),
+    weight_importance double precision NOT NULL CHECK (weight_importance >= 0),
     created_at        timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (organisation_id, id)
 );
@@ -209,6 +214,10 @@ CREATE TABLE messages (
     id              uuid NOT NULL,
     conversation_id uuid NOT NULL,
     parent_id       uuid,
+    -- Messages before this one on its branch, and the nearest of them whose depth is a multiple of 64: with these
+    -- a page of a long branch is found in a few steps, whatever was edited since.
+    depth           integer NOT NULL,
+    leap_id         uuid,
     role            text NOT NULL CHECK (role IN ('user', 'assistant')),
     content         text NOT NULL,
     status          text NOT NULL CHECK (status IN ('complete', 'running', 'stopped', 'interrupted', 'failed')),
@@ -224,6 +233,8 @@ CREATE TABLE messages (
     FOREIGN KEY (organisation_id, conversation_id, parent_id)
         REFERENCES messages (organisation_id, conversation_id, id)
 );
+-- For the foreign key above: deleting a conversation looks for the children of each message.
+CREATE INDEX messages_of_parent ON messages (organisation_id, conversation_id, parent_id);
 -- The fence behind the queue of turns: however a turn was started, a conversation has one at a time.
 CREATE UNIQUE INDEX one_running_turn ON messages (organisation_id, conversation_id) WHERE status = 'running';
 
@@ -238,7 +249,6 @@ CREATE TABLE message_traces (
 CREATE TABLE message_attachments (
     organisation_id uuid NOT NULL REFERENCES organisations,
     id              uuid NOT NULL,
-    conversation_id uuid,
     filename        text NOT NULL,
     content_type    text NOT NULL,
     size            bigint NOT NULL,
@@ -247,11 +257,33 @@ CREATE TABLE message_attachments (
     on_s3           boolean NOT NULL,
     token_hash      bytea NOT NULL,
     created_at      timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (organisation_id, id),
-    FOREIGN KEY (organisation_id, conversation_id) REFERENCES conversations
+    -- When a message first used it.
+    used_at         timestamptz,
+    PRIMARY KEY (organisation_id, id)
 );
-CREATE INDEX message_attachments_by_time ON message_attachments (organisation_id, created_at);
-CREATE INDEX message_attachments_of_conversation ON message_attachments (organisation_id, conversation_id);
+CREATE INDEX message_attachments_unused ON message_attachments (organisation_id, created_at) WHERE used_at IS NULL;
+-- What the quota in bytes sums, as an index-only scan; of documents, documents_sizes.
+CREATE INDEX message_attachments_bytes ON message_attachments (organisation_id) INCLUDE (size);
+
+-- Which conversations used an attachment: its token opens it in any number of them, and it lives until the last one
+-- is deleted.
+CREATE TABLE attachment_uses (
+    organisation_id uuid NOT NULL,
+    conversation_id uuid NOT NULL,
+    attachment_id   uuid NOT NULL,
+    PRIMARY KEY (organisation_id, conversation_id, attachment_id),
+    FOREIGN KEY (organisation_id, conversation_id) REFERENCES conversations ON DELETE CASCADE,
+    FOREIGN KEY (organisation_id, attachment_id) REFERENCES message_attachments
+);
+CREATE INDEX attachment_uses_of_attachment ON attachment_uses (organisation_id, attachment_id);
+
+-- Files uploaded on a UTC day. Counted up and never down: deleting a file makes no room for another one that day.
+CREATE TABLE upload_days (
+    organisation_id uuid NOT NULL REFERENCES organisations,
+    day             date NOT NULL,
+    files           integer NOT NULL,
+    PRIMARY KEY (organisation_id, day)
+);
 
 CREATE TABLE billing_events (
     organisation_id uuid NOT NULL REFERENCES organisations,
@@ -267,12 +299,15 @@ CREATE TABLE idempotent_requests (
     -- The route with the caller's key: the same key on another route is another request.
     key             text NOT NULL,
     fingerprint     bytea NOT NULL,
+    -- The process at work on it: one that was taken for dead and comes back must not touch its successor's entry.
+    owner           uuid NOT NULL,
     -- Null while the first request is at work.
     status          integer,
     body            jsonb,
     created_at      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (organisation_id, key)
 );
+CREATE INDEX idempotent_requests_by_time ON idempotent_requests (organisation_id, created_at);
 """
 
 
@@ -296,6 +331,8 @@ def upgrade() -> None:
         "messages",
         "message_traces",
         "message_attachments",
+        "attachment_uses",
+        "upload_days",
         "billing_events",
         "idempotent_requests",
     )

@@ -1,0 +1,45 @@
+"""Statements that need no conversation with the server: one round trip in an organisation's transaction."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from psycopg.rows import DictRow
+
+from stores.postgres.database import Connection, Database, translated
+
+#: A statement that returns rows (some or none), with its parameters. `%(organisation)s` is given to each.
+Statement = tuple[str, Mapping[str, Any]]
+Rows = list[DictRow]
+
+_ENTER = "SELECT set_config('app.organisation', %(organisation)s, true)"
+
+
+async def query(database: Database, organisation_id: UUID, statement: str, parameters: Mapping[str, Any]) -> Rows:
+    """The rows of one statement."""
+    [rows] = await run(database, organisation_id, [(statement, parameters)])
+    return rows
+
+
+async def run(database: Database, organisation_id: UUID, statements: Sequence[Statement]) -> list[Rows]:
+    """The rows of each statement. All of them, and the setting that the policies read, travel together: a pipeline
+    without an explicit transaction is one transaction to PostgreSQL, which ends with it. Each statement sees what was
+    committed before it began, so that a lock taken by one protects the next."""
+    with translated():
+        async with database.pool.connection() as connection, connection.pipeline():
+            await connection.execute(_ENTER, {"organisation": str(organisation_id)})
+            return await _send(connection, organisation_id, statements)
+
+
+async def pipelined(connection: Connection, organisation_id: UUID, statements: Sequence[Statement]) -> list[Rows]:
+    """The same inside a transaction that the caller has begun, and may still roll back on what the rows say."""
+    async with connection.pipeline():
+        return await _send(connection, organisation_id, statements)
+
+
+async def _send(connection: Connection, organisation_id: UUID, statements: Sequence[Statement]) -> list[Rows]:
+    cursors = [
+        await connection.execute(statement, {"organisation": organisation_id, **parameters})
+        for statement, parameters in statements
+    ]
+    return [await cursor.fetchall() for cursor in cursors]
