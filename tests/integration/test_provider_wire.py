@@ -3,6 +3,8 @@
 import base64
 import io
 import json
+import subprocess
+import sys
 import wave
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -273,3 +275,26 @@ async def test_the_key_is_in_no_representation_of_a_model(models: ChatModels, pr
 
         assert provider.key not in repr(model)
         assert provider.key not in json.dumps(model.to_json(), default=repr)
+
+
+async def test_a_proxy_variable_of_the_library_breaks_no_model(
+    models: ChatModels, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_PROXY", "http://127.0.0.1:9")
+
+    answer, _ = await _answer(models, "openai/gpt-5-mini", [HumanMessage("Hello?")])
+
+    assert answer == "The stub answers."
+
+
+def test_no_provider_package_is_imported_before_a_model_of_its_own_is_asked_for() -> None:
+    program = (
+        "import sys, tributary.models.chat, tributary.models.invoke, tributary.models.embeddings, "
+        "tributary.models.capabilities; "
+        "print([name for name in ('openai', 'langchain_openai', 'langchain_google_genai', 'google.genai') "
+        "if name in sys.modules])"
+    )
+
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert finished.stdout.strip() == "[]"

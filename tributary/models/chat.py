@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -66,6 +66,11 @@ class ChatModels:
                 self._models.popitem(last=False)
             return model
 
+    async def profile(self, name: str) -> Mapping[str, Any] | None:
+        """What LangChain knows of the model: `image_inputs`, `max_input_tokens` and so on; None for nothing.
+        Raises as `get` does."""
+        return (await self.get(name)).profile
+
     def _build(self, name: ModelName) -> BaseChatModel:
         if name.provider == "local":
             return self._local()
@@ -90,6 +95,8 @@ class ChatModels:
             base_url=self._settings.openrouter_base_url if openrouter else self._settings.openai_base_url,
             default_headers=_ATTRIBUTION if openrouter else None,
             http_async_client=self._client,
+            # The library reads a proxy of its own from the environment, and then refuses our client.
+            openai_proxy="",
             timeout=http_timeout(self._settings.provider_timeout),
             max_retries=0,
             # Without it no usage comes back from any server but OpenAI's own.

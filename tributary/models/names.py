@@ -23,8 +23,8 @@ _EMBEDDING = {
     "openai": _CHAT["openai"],
 }
 _FORMS = {
-    "chat model": "local/extractive, openrouter/<author>/<model>, google/<name> or openai/<name>",
-    "embedding": f"{E5}, {MINILM}, {GEMINI_EMBEDDING} or openai/<name>",
+    "a chat model": "local/extractive, openrouter/<author>/<model>, google/<name> or openai/<name>",
+    "an embedding": f"{E5}, {MINILM}, {GEMINI_EMBEDDING} or openai/<name>",
 }
 
 
@@ -41,19 +41,19 @@ class ModelName:
 
 def parse_chat_model(text: str) -> ModelName:
     """Raises `InvalidRequest` for an unknown provider or a name that the provider can't have."""
-    return _parse(text, _CHAT, "chat model")
+    return _parse(text, _CHAT, "a chat model")
 
 
 def parse_embedding(text: str) -> ModelName:
     """Raises `InvalidRequest` for an unknown provider or a name that the provider can't have."""
-    return _parse(text, _EMBEDDING, "embedding")
+    return _parse(text, _EMBEDDING, "an embedding")
 
 
 def _parse(text: str, patterns: dict[str, re.Pattern[str]], kind: str) -> ModelName:
     provider, _, name = text.partition("/")
     pattern = patterns.get(provider)
     if pattern is None or len(text) > _LONGEST or not pattern.fullmatch(name):
-        raise InvalidRequest(f"{text[:_LONGEST]!r} is not a {kind}; expected {_FORMS[kind]}")
+        raise InvalidRequest(f"{text[:_LONGEST]!r} is not {kind}; expected {_FORMS[kind]}")
     return ModelName(provider, name)
 
 

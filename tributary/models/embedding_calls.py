@@ -1,0 +1,80 @@
+"""How one batch of texts gets to a provider, through LangChain's embedding classes."""
+
+from typing import Any
+
+from tributary.models.chat import GOOGLE_API_VERSION
+from tributary.models.names import require_key
+from tributary.models.remote_embeddings import EmbedCall, Limits, Purpose
+from tributary.models.transport import http_timeout
+from tributary.settings import Settings
+
+GEMINI_DIMENSION = 3072
+#: The API takes 100 texts a call. The parts of an answer are read on the event loop: 100 vectors would hold it
+#: for a tenth of a second.
+GEMINI_LIMITS = Limits(texts=32, tokens=20_000)
+GEMINI_WINDOW = 8_192
+OPENAI_LIMITS = Limits(texts=64, tokens=100_000)
+OPENAI_WINDOW = 8_191
+#: Of OpenAI's own models; any other is asked.
+OPENAI_DIMENSIONS = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+}
+#: `gemini-embedding-2` has no task parameter: what a text is for is written before it.
+_GEMINI_TASKS = {Purpose.DOCUMENT: "title: none | text: ", Purpose.QUERY: "task: search result | query: "}
+#: Keeps LangChain from sending a task of its own choice.
+_NO_TASK = "TASK_TYPE_UNSPECIFIED"
+
+
+def gemini_client(settings: Settings, model: str) -> Any:
+    """Raises `ProviderError` without a key. Imports the package: call it in a thread."""
+    key = require_key(settings, "gemini")
+    from langchain_google_genai import GoogleGenerativeAIEmbeddings
+
+    return GoogleGenerativeAIEmbeddings(
+        model=model,
+        google_api_key=key,
+        base_url=settings.google_base_url,
+        api_version=GOOGLE_API_VERSION,
+        vertexai=False,
+        output_dimensionality=GEMINI_DIMENSION,
+    )
+
+
+def gemini_call(client: Any) -> EmbedCall:
+    async def call(texts: list[str], purpose: Purpose) -> list[list[float]]:
+        prefixed = [_GEMINI_TASKS[purpose] + text for text in texts]
+        rows: list[list[float]] = await client.aembed_documents(prefixed, task_type=_NO_TASK)
+        return rows
+
+    return call
+
+
+def openai_client(settings: Settings, model: str, http_client: Any) -> Any:
+    """Raises `ProviderError` without a key. Imports the package: call it in a thread."""
+    key = require_key(settings, "openai")
+    from langchain_openai import OpenAIEmbeddings
+
+    async def api_key() -> str:
+        return key
+
+    return OpenAIEmbeddings(
+        model=model,
+        openai_api_key=api_key,
+        openai_api_base=settings.openai_base_url,
+        # Otherwise it sends token numbers of OpenAI's vocabulary, which only OpenAI understands.
+        check_embedding_ctx_length=False,
+        http_async_client=http_client,
+        openai_proxy="",
+        request_timeout=http_timeout(settings.provider_timeout),
+        max_retries=0,
+    )
+
+
+def openai_call(client: Any) -> EmbedCall:
+    async def call(texts: list[str], _: Purpose) -> list[list[float]]:
+        rows: list[list[float]] = await client.aembed_documents(texts)
+        return rows
+
+    return call
