@@ -44,12 +44,13 @@ class ErrorInBody(Exception):
 
 
 def _known(names: tuple[str, ...]) -> tuple[type[Exception], ...]:
-    """Those exception types whose packages are loaded; one that isn't can't have raised."""
+    """Those exception types whose packages are loaded; one that isn't, or is only half, can't have raised."""
     found = []
     for name in names:
         module, _, attribute = name.partition(":")
-        if module in sys.modules:
-            found.append(getattr(sys.modules[module], attribute))
+        kind = getattr(sys.modules.get(module), attribute, None)
+        if kind is not None:
+            found.append(kind)
     return tuple(found)
 
 
