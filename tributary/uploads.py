@@ -1,7 +1,6 @@
 """Attachments from their received bytes to their stored row, and back."""
 
 import asyncio
-import hashlib
 import secrets
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from uuid import UUID
 
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.blobs import BlobStore
+from stores.secrets import digest
 from tributary.domain.attachments import Attachment, AttachmentClaim
 from tributary.domain.ids import new_id
 from tributary.files.durable import in_thread, remove_leftovers
@@ -30,11 +30,6 @@ class Uploaded:
 
     attachment: Attachment
     access_token: str
-
-
-def hash_token(token: str) -> bytes:
-    """What is stored of an access token. It is long and random, so a plain hash is enough."""
-    return hashlib.sha256(token.encode()).digest()
 
 
 class Uploads:
@@ -73,7 +68,7 @@ class Uploads:
         await self._blobs.put_file(attachment.storage_key, path)
         stored = False
         try:
-            await self._attachments.add(attachment, token_hash=hash_token(token))
+            await self._attachments.add(attachment, token_hash=digest(token))
             stored = True
         finally:
             if not stored:

@@ -35,12 +35,14 @@ async def enhance_query(
     """Plans the search: the question with the messages before it, and the pictures to search with."""
     turn = state["turn"]
     replaced = turn["replaceMessageId"]
-    recent = await conversations.recent(
-        caller(runtime),
-        UUID(turn["conversationId"]),
-        limit=RECENT_MESSAGES,
-        before=UUID(replaced) if replaced else None,
-    )
+    recent: Sequence[Message] = ()
+    if not turn["opening"]:
+        recent = await conversations.recent(
+            caller(runtime),
+            UUID(turn["conversationId"]),
+            limit=RECENT_MESSAGES,
+            before=UUID(replaced) if replaced else None,
+        )
     return {
         "plan": SearchPlan(
             query=state["message"],

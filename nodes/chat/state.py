@@ -44,6 +44,8 @@ class Turn(TypedDict):
     """The turn once it is known to be sound: who answers, from what, and under which ids."""
 
     conversationId: str
+    #: Whether the turn is the conversation's first.
+    opening: bool
     questionId: str
     answerId: str
     botId: str

@@ -102,6 +102,7 @@ def _turn(
         raise InvalidRequest("replaceMessageId needs the conversationId of its conversation")
     return Turn(
         conversationId=str(conversation_id or reserved),
+        opening=conversation_id is None,
         questionId=str(new_id()),
         answerId=str(new_id()),
         botId=str(bot.id),

@@ -115,7 +115,9 @@ class Turns:
         settled = False
         try:
             async with self._queue.turn(turn.organisation_id, turn.conversation_id, timeout=self._queue_timeout):
-                await self._hold(turn, request, question)
+                output = await self._hold(turn, request, question)
+            # Told only now: who hears of the end may delete the conversation, or go on with it, at once.
+            _conclude(turn, output)
             settled = True
         except TributaryError as error:
             await self._mark(turn, question, error.problem(), MessageStatus.FAILED)
@@ -126,7 +128,7 @@ class Turns:
             if not settled:
                 await asyncio.shield(self._mark(turn, question, _interrupted(), MessageStatus.INTERRUPTED))
 
-    async def _hold(self, turn: RunningTurn, request: TurnRequest, question: list[UUID]) -> None:
+    async def _hold(self, turn: RunningTurn, request: TurnRequest, question: list[UUID]) -> ChatOutput:
         """The turn itself, with the conversation held."""
         recorder = TraceRecorder()
         self._running[turn.conversation_id] = turn
@@ -136,16 +138,10 @@ class Turns:
         finally:
             self._stops.end(turn.conversation_id)
             self._running.pop(turn.conversation_id, None)
-        response, problem = output.get("response"), output.get("error")
-        if response is not None and not problem:
-            if response["messageId"]:
-                await self._conversations.save_trace(
-                    turn.organisation_id, UUID(response["messageId"]), recorder.trace()
-                )
-            turn.succeed(response)
-        else:
-            assert problem is not None, "a turn ends with an answer or a refusal"
-            turn.fail(problem)
+        response = output.get("response")
+        if response is not None and response["messageId"] and not output.get("error"):
+            await self._conversations.save_trace(turn.organisation_id, UUID(response["messageId"]), recorder.trace())
+        return output
 
     async def _stream(
         self, turn: RunningTurn, request: TurnRequest, recorder: TraceRecorder, question: list[UUID]
@@ -175,6 +171,15 @@ class Turns:
             await self._conversations.fail_turn(
                 turn.organisation_id, question_id=question_id, problem=dict(problem), status=status
             )
+
+
+def _conclude(turn: RunningTurn, output: ChatOutput) -> None:
+    response, problem = output.get("response"), output.get("error")
+    if problem:
+        turn.fail(problem)
+    else:
+        assert response is not None, "a turn ends with an answer or a refusal"
+        turn.succeed(response)
 
 
 def _graph_input(request: TurnRequest) -> ChatInput:

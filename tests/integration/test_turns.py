@@ -1,0 +1,215 @@
+"""Turns from their request to their stored answer, on PostgreSQL with its checkpointer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from itertools import pairwise
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.support.chat_worlds import TOKEN, ChatWorld, claim, open_chat_world
+from tests.support.turning import Bench, ScriptedModel
+from tributary.domain.attachments import FileType
+from tributary.domain.errors import ProviderError
+from tributary.models.catalogue import Capabilities
+
+CHECKPOINTS = """
+SELECT coalesce(sum(size), 0)::bigint FROM (
+    SELECT pg_column_size(c.*) AS size FROM checkpoints c
+    UNION ALL SELECT pg_column_size(b.*) FROM checkpoint_blobs b
+    UNION ALL SELECT pg_column_size(w.*) FROM checkpoint_writes w
+) AS everything
+"""
+
+
+@pytest.fixture
+async def world(dsn: str) -> AsyncIterator[ChatWorld]:
+    async with open_chat_world(dsn) as world:
+        yield world
+
+
+def rows(dsn: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(dsn) as connection:
+        return connection.execute(query).fetchall()
+
+
+async def test_a_turn_stores_its_question_its_answer_and_its_trace(world: ChatWorld) -> None:
+    bench = Bench(world)
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    assert turn.response is not None
+    question, answer = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert (question.content, answer.content, answer.parent_id) == ("Why?", "An answer.", question.id)
+    assert str(answer.id) == turn.response["messageId"]
+    trace = await world.conversations.trace(world.acme, answer.id)
+    assert {node["node"] for node in trace["nodes"]} >= {"validate_attachments", "invoke_model", "record_answer"}
+
+
+async def test_no_access_token_reaches_a_checkpoint(world: ChatWorld, dsn: str) -> None:
+    bench = Bench(world)
+    bot, attachment = await world.bot(), await world.attachment()
+    turn = await bench.ask(bot.id, attachments=[claim(attachment)])
+    assert turn.response is not None
+    assert len(rows(dsn, "SELECT 1 FROM checkpoints")) > 0
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+        assert rows(dsn, f"SELECT 1 FROM {table} AS t WHERE position('{TOKEN}' IN t::text) > 0") == []
+        hexed = TOKEN.encode().hex()
+        assert rows(dsn, f"SELECT 1 FROM {table} AS t WHERE position('{hexed}' IN t::text) > 0") == []
+
+
+async def test_what_a_turn_checkpoints_does_not_grow_with_the_conversation(world: ChatWorld, dsn: str) -> None:
+    bench = Bench(world)
+    bot = await world.bot()
+    conversation: str | None = None
+    sizes = []
+    for number in range(24):
+        attachment = await world.attachment()
+        turn = await bench.ask(
+            bot.id, f"question {number:03}", conversation_id=conversation, attachments=[claim(attachment)]
+        )
+        assert turn.response is not None
+        conversation = turn.response["conversationId"]
+        sizes.append(rows(dsn, CHECKPOINTS)[0][0])
+    growth = [after - before for before, after in pairwise(sizes)]
+    assert max(growth[-3:]) <= 1.1 * max(growth[:3])
+
+
+async def test_a_turn_of_the_same_conversation_waits_for_the_one_before(world: ChatWorld) -> None:
+    gate = asyncio.Event()
+    bench = Bench(world, ScriptedModel(("first", gate)))
+    bot = await world.bot()
+    first = bench.start(bot.id, "one")
+    await bench.model.reached.wait()
+    second = bench.start(bot.id, "two", conversation_id=str(first.conversation_id))
+    gate.set()
+    await asyncio.gather(first.wait(), second.wait())
+    history = await world.conversations.messages(world.acme, first.conversation_id, after=None, limit=9)
+    assert [message.content for message in history] == ["one", "first", "two", "first"]
+    assert [type(message).__name__ for message in bench.model.calls[1]] == ["HumanMessage", "AIMessage", "HumanMessage"]
+
+
+async def test_a_stop_keeps_what_was_written_and_ends_the_turn(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel(("Half an", asyncio.Event())))
+    bot = await world.bot()
+    turn = bench.start(bot.id)
+    await bench.model.reached.wait()
+    await bench.turns.stop(world.acme, turn.conversation_id)
+    await turn.wait()
+    assert turn.response is not None
+    assert (turn.response["message"], turn.response["status"]) == ("Half an", "stopped")
+
+
+async def test_a_stop_before_the_first_word_leaves_no_empty_answer(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel((asyncio.Event(),)))
+    bot = await world.bot()
+    turn = bench.start(bot.id)
+    await bench.model.reached.wait()
+    await bench.turns.stop(world.acme, turn.conversation_id)
+    await turn.wait()
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert question.status.value == "stopped"
+
+
+async def test_a_provider_that_fails_leaves_a_failed_question_and_no_answer(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel(("Half", ProviderError("overloaded", transient=True))))
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    assert turn.problem is not None
+    assert (turn.problem["code"], turn.answering) == ("provider_error", True)
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert question.status.value == "failed"
+    bench.model.pieces = ("Better.",)
+    again = await bench.ask(bot.id, "again", conversation_id=str(turn.conversation_id))
+    assert again.response is not None
+    assert [type(message).__name__ for message in bench.model.calls[-1]] == ["HumanMessage"]
+
+
+async def test_a_bug_is_an_internal_error_and_leaves_the_question_interrupted(
+    world: ChatWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench = Bench(world, ScriptedModel((KeyError("bug"),)))
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    assert turn.problem is not None
+    assert (turn.problem["code"], turn.problem["status"]) == ("internal_error", 500)
+    assert "KeyError" in caplog.text
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert question.status.value == "interrupted"
+
+
+async def test_a_shutdown_interrupts_what_does_not_finish_in_time(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel((asyncio.Event(),)))
+    bot = await world.bot()
+    turn = bench.start(bot.id)
+    await bench.model.reached.wait()
+    await bench.turns.drain(0.05)
+    assert turn.problem is not None
+    assert turn.problem["code"] == "interrupted"
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert question.status.value == "interrupted"
+
+
+async def test_a_file_whose_bytes_are_gone_is_told_and_the_turn_goes_on(world: ChatWorld) -> None:
+    bench = Bench(world)
+    bot, attachment = await world.bot(), await world.attachment(filename="gone.txt")
+    turn = await bench.ask(bot.id, attachments=[claim(attachment)])
+    assert turn.response is not None
+    assert [(file["filename"], file["reason"]) for file in turn.response["notSent"]] == [("gone.txt", "missing")]
+    assert "[File no longer available: gone.txt]" in str(bench.model.calls[0][-1].content)
+
+
+async def test_a_message_that_can_not_fit_names_its_files(world: ChatWorld) -> None:
+    small = Capabilities(images=False, pdfs=False, audio=False, context_tokens=100)
+    bench = Bench(world, ScriptedModel(takes=small))
+    attachment = await world.attachment(filename="long.txt")
+    bench.blobs._blobs[attachment.storage_key] = b"word " * 1000
+    bot = await world.bot()
+    turn = await bench.ask(bot.id, attachments=[claim(attachment)])
+    assert turn.problem is not None
+    assert (turn.problem["status"], turn.problem["code"]) == (413, "message_too_large")
+    assert "long.txt" in turn.problem["detail"]
+
+
+async def test_without_text_and_without_a_file_that_is_left_no_model_is_asked(world: ChatWorld) -> None:
+    nothing = Capabilities(images=False, pdfs=False, audio=False, context_tokens=10_000)
+    bench = Bench(world, ScriptedModel(takes=nothing))
+    attachment = await world.attachment(filename="a.png", file_type=FileType.PNG)
+    bot = await world.bot()
+    turn = await bench.ask(bot.id, "", attachments=[claim(attachment)])
+    assert turn.response is not None
+    assert turn.response["message"] == "This model does not support files: a.png"
+    assert bench.model.calls == []
+    assert turn.response["usage"] == {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
+
+
+async def test_made_up_citations_reach_neither_the_stream_nor_the_history(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel(("As said [", "7", "] before", ".")))
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    tokens = [event["data"]["text"] async for event in turn.events() if event["event"] == "token"]
+    assert "".join(tokens) == "As said before."
+    assert turn.response is not None
+    assert turn.response["message"] == "As said before."
+
+
+async def test_deleting_a_conversation_leaves_no_checkpoint(world: ChatWorld, dsn: str) -> None:
+    bench = Bench(world)
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    assert rows(dsn, CHECKPOINTS)[0][0] > 0
+    await world.conversations.delete(world.acme, turn.conversation_id)
+    assert rows(dsn, CHECKPOINTS) == [(0,)]
+
+
+async def test_turns_of_different_conversations_run_side_by_side(world: ChatWorld) -> None:
+    gate = asyncio.Event()
+    bench = Bench(world, ScriptedModel(("x", gate)))
+    bot = await world.bot()
+    turns = [bench.start(bot.id, f"{n}") for n in range(5)]
+    async with asyncio.timeout(20):
+        while len(bench.model.calls) < 5:
+            await asyncio.sleep(0.01)
+    gate.set()
+    await asyncio.gather(*(turn.wait() for turn in turns))
+    assert all(turn.response for turn in turns)

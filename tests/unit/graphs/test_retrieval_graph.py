@@ -1,0 +1,222 @@
+"""The retrieval graph on in-memory stores: fan-out, join, and branches that fail."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+
+from graphs.ports import RetrievalPorts
+from graphs.retrieval import build_retrieval_graph
+from nodes.chat.state import Context
+from nodes.retrieval.state import KnowledgeBaseRef, RetrievalOutput, SearchPlan, WeightsDict
+from stores.memory.blobs import MemoryBlobs
+from stores.memory.graph import MemoryGraph
+from stores.memory.knowledge import MemoryKnowledge
+from stores.memory.search import MemorySearch
+from stores.protocols.graph import GraphFindings, Passage
+from tests.support.worlds import PlainEmbedder, World, towards
+from tributary.domain.errors import DependencyUnavailable
+from tributary.domain.knowledge import KnowledgeBase
+from tributary.domain.retrieval import Hit
+from tributary.models.protocols import TextEmbedder, Vectors
+
+
+@dataclass
+class Queries:
+    """Embeds every question to the same vector, and counts the calls."""
+
+    asked: list[str] = field(default_factory=list)
+
+    def embedder(self, name: str) -> TextEmbedder:
+        return PlainEmbedder()
+
+    async def embed_query(self, name: str, text: str) -> Vectors:
+        self.asked.append(text)
+        return towards(1)
+
+
+class Images:
+    name = "test/images"
+    dimension = 4
+
+    async def embed_images(self, images: Sequence[bytes]) -> Vectors:
+        return np.stack([towards(1) for _ in images])
+
+    def similarity(self, cosine: Vectors) -> Vectors:
+        return cosine
+
+
+class Spoilt:
+    """A port whose every method does what `fault` does, after it was called."""
+
+    def __init__(self, fault: Any) -> None:
+        self._fault = fault
+
+    def __getattr__(self, name: str) -> Any:
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            return await self._fault()
+
+        return call
+
+
+async def down() -> None:
+    raise DependencyUnavailable("it is down")
+
+
+async def hang() -> None:
+    await asyncio.Event().wait()
+
+
+async def bug() -> None:
+    raise KeyError("a bug")
+
+
+@dataclass
+class Watched:
+    """A graph reader that remembers its seeds."""
+
+    seeds: list[Sequence[UUID]] = field(default_factory=list)
+
+    async def search(self, *args: Any, seed_chunks: Sequence[UUID] = (), **kwargs: Any) -> GraphFindings:
+        self.seeds.append(seed_chunks)
+        return GraphFindings()
+
+
+@dataclass
+class Bench:
+    world: World
+    ports: dict[str, Any]
+
+    async def run(
+        self, *bases: KnowledgeBase, images: Sequence[str] = (), query: str = "pump", **spoilt: Any
+    ) -> RetrievalOutput:
+        ports = RetrievalPorts(**{**self.ports, "branch_timeout": 5.0, **spoilt})
+        graph = build_retrieval_graph(ports).compile()
+        plan = SearchPlan(
+            query=query,
+            recent=[],
+            knowledgeBases=[KnowledgeBaseRef(id=str(kb.id), name=kb.name, embedding=kb.embedding) for kb in bases],
+            images=list(images),
+            weights=WeightsDict(vector=0.6, text=0.25, importance=0.15),
+        )
+        output: Any = await graph.ainvoke(
+            {"plan": plan}, context=Context(organisation_id=str(self.world.organisation_id))
+        )
+        return output  # type: ignore[no-any-return]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    knowledge = MemoryKnowledge()
+    search, graph = MemorySearch(knowledge), MemoryGraph(knowledge)
+    world = World(knowledge, search, graph, uuid4(), uuid4())
+    ports = {
+        "caller": lambda runtime: UUID(runtime.context.organisation_id),
+        "knowledge": knowledge,
+        "search": search,
+        "graph": graph,
+        "blobs": MemoryBlobs(),
+        "queries": Queries(),
+        "images": Images(),
+    }
+    return Bench(world, ports)
+
+
+def branches(output: RetrievalOutput) -> set[str]:
+    return {each["branch"] for each in output["degraded"]}
+
+
+async def test_the_hits_of_all_knowledge_bases_meet_in_one_ranking(bench: Bench) -> None:
+    first, second = await bench.world.knowledge_base("first"), await bench.world.knowledge_base("second")
+    await bench.world.written(first, "the pump is blue")
+    await bench.world.written(second, "the pump is red", "the pump is green")
+    output = await bench.run(first, second)
+    assert len(output["ranked"]) == 3
+    assert {hit["knowledgeBaseId"] for hit in output["ranked"]} == {str(first.id), str(second.id)}
+    assert [hit["score"] for hit in output["ranked"]] == sorted((h["score"] for h in output["ranked"]), reverse=True)
+    assert {each["name"] for each in output["maps"]} == {"first", "second"}
+    assert output["degraded"] == []
+
+
+async def test_no_knowledge_base_is_no_hit_and_no_error(bench: Bench) -> None:
+    output = await bench.run()
+    assert (output["ranked"], output["maps"], output["degraded"]) == ([], [], [])
+
+
+@pytest.mark.parametrize("fault", [down, hang])
+async def test_a_branch_that_fails_does_not_stop_its_siblings(bench: Bench, fault: Any) -> None:
+    base = await bench.world.knowledge_base()
+    await bench.world.written(base, "the pump is blue")
+    output = await bench.run(base, graph=Spoilt(fault), branch_timeout=0.3)
+    assert len(output["ranked"]) == 1
+    assert [(each["branch"], each["knowledgeBaseId"]) for each in output["degraded"]] == [("graph", str(base.id))]
+    assert output["degraded"][0]["reason"] in ("it is down", "too slow")
+
+
+async def test_when_every_branch_fails_the_answer_still_says_so(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    spoilt = Spoilt(down)
+    output = await bench.run(base, images=["k"], search=spoilt, knowledge=spoilt, graph=spoilt, blobs=spoilt)
+    assert output["ranked"] == []
+    assert branches(output) == {"text", "image", "map", "graph"}
+
+
+async def test_a_bug_in_a_branch_is_not_taken_for_a_failure_of_a_dependency(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    with pytest.raises(KeyError):
+        await bench.run(base, graph=Spoilt(bug))
+
+
+async def test_a_failed_image_search_does_not_take_the_graph_search_along(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    watched = Watched()
+    output = await bench.run(base, images=["gone"], graph=watched, blobs=Spoilt(down))
+    assert branches(output) == {"image"}
+    assert watched.seeds == [[]]
+
+
+async def test_what_an_image_finds_seeds_the_graph_search(bench: Bench) -> None:
+    found, chunk = bench.world, uuid4()
+
+    class Finds(MemorySearch):
+        async def similar_images(self, *args: Any, **kwargs: Any) -> Sequence[tuple[UUID, float]]:
+            return [(chunk, 0.9)]
+
+    base = await found.knowledge_base()
+    [chunk] = await found.written(base, "a picture of a pump")
+    blobs, watched = bench.ports["blobs"], Watched()
+    blobs._blobs["picture"] = b"x"
+    output = await bench.run(base, images=["picture"], graph=watched, search=Finds(found.knowledge), query="")  # type: ignore[arg-type]
+    assert watched.seeds == [[chunk]]
+    [hit] = output["ranked"]
+    assert (hit["chunkId"], hit["branches"], hit["vector"]) == (str(chunk), ["image"], pytest.approx(0.9))
+
+
+async def test_a_run_starts_without_the_hits_of_the_last_one(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    await bench.world.written(base, "the pump is blue")
+    first, second = await bench.run(base), await bench.run(base)
+    assert len(first["ranked"]) == len(second["ranked"]) == 1
+
+
+async def test_hits_that_only_another_branch_found_get_their_missing_terms(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    [chunk] = await bench.world.written(base, "the pump is blue")
+    [document] = await bench.world.knowledge.list_documents(bench.world.organisation_id, base.id, after=None, limit=5)
+
+    class OnlyScores(MemorySearch):
+        async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+            return []
+
+    class Evidence(Watched):
+        async def search(self, *args: Any, **kwargs: Any) -> GraphFindings:
+            return GraphFindings(passages=(Passage(chunk, document.id, 0.5),))
+
+    output = await bench.run(base, graph=Evidence(), search=OnlyScores(bench.world.knowledge))  # type: ignore[arg-type]
+    [hit] = output["ranked"]
+    assert hit["text"] > 0
+    assert hit["vector"] > 0.5
