@@ -31,7 +31,8 @@ def require_plain(value: Any) -> None:
         for key, each in value.items():
             require_plain(key)
             require_plain(each)
-    elif kind in (list, tuple):
+    # A set is how LangGraph keeps which of several nodes an edge still waits for.
+    elif kind in (list, tuple, set):
         for each in value:
             require_plain(each)
     elif not isinstance(value, BaseException) and not kind.__module__.startswith("langgraph."):
