@@ -10,7 +10,7 @@ from tributary.text.lines import is_code
 from tributary.text.samples import sample_items, sample_text
 from tributary.text.scripts import IDEOGRAPHIC
 from tributary.text.sentences import sentence_spans
-from tributary.text.words import STEM_MARK, terms
+from tributary.text.words import keys
 
 #: Characters and sentences that are looked at, so that the time is bounded: about a quarter of a second.
 _READ = 400_000
@@ -34,7 +34,7 @@ _UNSPACED_END = re.compile(f"[{IDEOGRAPHIC}。！？」』）]$")
 class _Sentence:
     place: int
     text: str
-    stems: frozenset[str]
+    keys: frozenset[str]
 
 
 def summarise(text: str, limit_chars: int) -> str:
@@ -79,15 +79,7 @@ def _sentences(text: str) -> list[_Sentence]:
     prose = [(start, end) for start, end in spans if _is_prose(text[start:end])]
     read = sample_items(prose or spans, _SENTENCES)
     sentences = [(plain(text[start:end]), place) for place, (start, end) in enumerate(read)]
-    return [
-        _Sentence(place, sentence, frozenset(term for term in terms(sentence) if _is_key(term)))
-        for sentence, place in sentences
-        if sentence
-    ]
-
-
-def _is_key(term: str) -> bool:
-    return term[0] == STEM_MARK or not term.isascii()
+    return [_Sentence(place, sentence, frozenset(keys(sentence))) for sentence, place in sentences if sentence]
 
 
 def _is_prose(sentence: str) -> bool:
@@ -99,8 +91,8 @@ def _is_prose(sentence: str) -> bool:
 
 def _choose(sentences: Sequence[_Sentence], limit: int) -> list[_Sentence]:
     """Greedily the sentence that adds most for its length, until no other fits."""
-    counts = Counter(stem for sentence in sentences for stem in sentence.stems)
-    worth = {stem: log1p(count) for stem, count in counts.items()}
+    counts = Counter(key for sentence in sentences for key in sentence.keys)
+    worth = {key: log1p(count) for key, count in counts.items()}
     left = list(sentences)
     chosen: list[_Sentence] = []
     while left:
@@ -111,12 +103,12 @@ def _choose(sentences: Sequence[_Sentence], limit: int) -> list[_Sentence]:
         chosen.append(best)
         left.remove(best)
         limit -= len(best.text) + 1
-        for stem in best.stems:
-            worth[stem] *= _REPEATED
+        for key in best.keys:
+            worth[key] *= _REPEATED
     return chosen
 
 
 def _gain(sentence: _Sentence, worth: dict[str, float]) -> float:
     # The constant keeps short sentences of a few frequent words from winning.
-    content = sum(worth[stem] for stem in sentence.stems) / (6 + len(sentence.stems))
+    content = sum(worth[key] for key in sentence.keys) / (6 + len(sentence.keys))
     return content * (1 + _LEAD / (1 + sentence.place))

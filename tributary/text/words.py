@@ -19,7 +19,17 @@ from tributary.text.stems import STEM_LENGTH, fold, stem
 from tributary.text.stopwords import STOPWORDS
 from tributary.text.wordlists import word_set
 
-__all__ = ["MAX_TERM_LENGTH", "STEM_LENGTH", "STEM_MARK", "TermSpan", "is_stopword", "term_spans", "terms", "words"]
+__all__ = [
+    "MAX_TERM_LENGTH",
+    "STEM_LENGTH",
+    "STEM_MARK",
+    "TermSpan",
+    "is_stopword",
+    "keys",
+    "term_spans",
+    "terms",
+    "words",
+]
 
 #: Leads every stem, so that it never meets a word of the same letters.
 STEM_MARK = "~"
@@ -75,6 +85,15 @@ def term_spans(text: str) -> list[TermSpan]:
 def words(text: str) -> list[str]:
     """The surface forms alone, without stems: folded words, n-grams of scripts without spaces, numbers."""
     return [term for term in terms(text) if term[0] != STEM_MARK]
+
+
+def keys(text: str) -> list[str]:
+    """One term for each thing named: the stem of a word, or the term itself where it has no stem. For comparing
+    texts by what they say, where `terms` would count a word twice."""
+    found = terms(text)
+    following = chain(found[1:], ("",))
+    pairs = zip(found, following, strict=False)
+    return [term for term, after in pairs if term[0] == STEM_MARK or after[:1] != STEM_MARK]
 
 
 def is_stopword(word: str) -> bool:

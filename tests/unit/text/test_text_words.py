@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tributary.text.words import MAX_TERM_LENGTH, STEM_MARK, is_stopword, term_spans, terms, words
+from tributary.text.words import MAX_TERM_LENGTH, STEM_MARK, is_stopword, keys, term_spans, terms, words
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,20 @@ def test_different_things_share_no_exact_term(one: str, other: str) -> None:
 
 def test_each_word_gives_itself_and_a_marked_stem_in_reading_order() -> None:
     assert terms("Deductibles apply twice") == ["deductibles", "~deduct", "apply", "~appli", "twice", "~twic"]
+
+
+def test_keys_name_each_thing_once() -> None:
+    assert keys("The plans pay 1,500 to new_member 東京都 plan") == [
+        "~plan",
+        "~pay",
+        "1500",
+        "new_member",
+        "~new",
+        "~member",
+        "東京",
+        "京都",
+        "~plan",
+    ]
 
 
 def test_an_identifier_gives_the_whole_and_its_parts() -> None:
