@@ -1,10 +1,9 @@
 """The composition root: opens pools, stores and models in their order, and closes them in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from langchain_core.language_models import BaseChatModel
@@ -151,6 +150,8 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     stack.push_async_callback(embedders.aclose)
     models = ChatModels(settings, _local_chat_model(embedders))
     stack.push_async_callback(models.aclose)
+    capabilities = ModelCapabilities(settings, models.profile)
+    stack.push_async_callback(capabilities.aclose)
     signals = PostgresSignals(database)
     stack.push_async_callback(signals.close)
     await signals.open()
@@ -160,7 +161,7 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     checkpoints = Checkpoints(database.dsn, role=database.role)
     stack.push_async_callback(checkpoints.close)
     await checkpoints.open()
-    return _wire(settings, database, sandbox, workshop, embedders, models, signals, queue, checkpoints)
+    return _wire(settings, database, sandbox, workshop, embedders, models, capabilities, signals, queue, checkpoints)
 
 
 def _make_folders(settings: Settings) -> None:
@@ -201,6 +202,7 @@ def _wire(
     workshop: Sandbox,
     embedders: TextEmbedders,
     models: ChatModels,
+    capabilities: ModelCapabilities,
     signals: PostgresSignals,
     queue: PostgresTurnQueue,
     checkpoints: Checkpoints,
@@ -228,7 +230,7 @@ def _wire(
         bots=bots,
         conversations=conversations,
         attachments=attachments,
-        models=_gateway(settings, models),
+        models=ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout),
         stops=stops,
     )
     turns = Turns(
@@ -270,17 +272,6 @@ def _wire(
         worker=worker,
         chat_ports=ports,
         checks={"postgresql": database.check, "files": blobs.check},
-    )
-
-
-def _gateway(settings: Settings, models: ChatModels) -> ModelGateway:
-    async def profile(name: str) -> Mapping[str, Any] | None:
-        return (await models.get(name)).profile
-
-    return ModelGateway(
-        models=models,
-        capabilities=ModelCapabilities(settings, profile),
-        timeout=settings.provider_timeout,
     )
 
 

@@ -22,6 +22,10 @@ MAX_FIELD_BYTES = 64 * 1024
 OVERHEAD = 256 * 1024
 
 
+class BrokenBody(InvalidRequest):
+    """The body is no whole form: no fault of one file, and none of its files can be trusted."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReceivedFile:
     """A file of the form: received into `path`, or refused with `error`."""
@@ -128,9 +132,9 @@ async def _tokens(request: Request) -> AsyncIterator[_Token]:
             for token in tokens.feed(data):
                 yield token
     except FormParserError as error:
-        raise InvalidRequest("The multipart body is malformed") from error
+        raise BrokenBody("The multipart body is malformed") from error
     if not tokens.ended:
-        raise InvalidRequest("The multipart body ends before its last part")
+        raise BrokenBody("The multipart body ends before its last part")
 
 
 async def receive_form(request: Request, folder: Path, *, max_files: int, max_bytes: int, name: str = "files") -> Form:
@@ -179,6 +183,8 @@ async def _receive(tokens: AsyncIterator[_Token], filename: str, folder: Path, m
     data = _PartData(tokens)
     try:
         return ReceivedFile(shown, path, await receive_stream(data, path, limit=max_bytes))
+    except BrokenBody:
+        raise
     except CallerError as error:
         await data.drain()  # the rest of a refused file is read and dropped, so that the client gets to hear why
         return ReceivedFile(shown, path, None, error)
