@@ -1,11 +1,14 @@
 """The last step: what was made takes the place of what was searchable before."""
 
+from collections.abc import Sequence
+from uuid import UUID
+
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
 from nodes.ingest.embed import is_image, take_vectors
 from nodes.ingest.products import CHUNKS, DIGEST, GRAPH, IMAGE_VECTOR, PARSED, SUMMARY_VECTOR, Bench
-from nodes.ingest.state import INDEXED, SUPERSEDED, IngestState, Progress, place_of
+from nodes.ingest.state import INDEXED, SUPERSEDED, IngestState, Place, Progress, place_of
 from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import ImageVectors, KnowledgeWriter
 from stores.protocols.staging import Staging
@@ -29,9 +32,23 @@ async def index_document(
     if not await progress(place, Stage.INDEXING):
         return {"outcome": SUPERSEDED}
     bench = Bench(staging, place)
-    chunks, digest = await bench.take(CHUNKS), await bench.take(DIGEST)
-    summary_vector = await bench.find(SUMMARY_VECTOR)
-    chunk_ids = await writer.write_document(
+    model = images.name if is_image(state["contentType"]) else None
+    chunk_ids = await _write(bench, writer, place, model)
+    if chunk_ids is None:
+        return {"outcome": SUPERSEDED}
+    key = place.organisation_id, place.knowledge_base_id, place.document_id
+    await graph.write_document(*key, await bench.take(GRAPH), chunk_ids)
+    if not await progress(place, Stage.READY):
+        # Deleted since the chunks were written. They went with it; the graph may live in a store of its own.
+        await graph.remove_document(*key)
+        return {"outcome": SUPERSEDED}
+    return {"outcome": INDEXED}
+
+
+async def _write(bench: Bench, writer: KnowledgeWriter, place: Place, image_model: str | None) -> Sequence[UUID] | None:
+    """The ids of the chunks by ordinal; None where the revision is not the document's any more."""
+    chunks, digest, summary = await bench.take(CHUNKS), await bench.take(DIGEST), await bench.find(SUMMARY_VECTOR)
+    ids = await writer.write_document(
         place.organisation_id,
         place.document_id,
         place.revision,
@@ -39,20 +56,12 @@ async def index_document(
         summary=digest.summary,
         topics=digest.topics,
         document_type=digest.type,
-        summary_vector=None if summary_vector is None else summary_vector[0],
+        summary_vector=None if summary is None else summary[0],
         chunks=chunks,
         vectors=await take_vectors(bench, len(chunks)),
-        images=await _image_vectors(bench, images.name) if is_image(state["contentType"]) else (),
+        images=() if image_model is None else await _image_vectors(bench, image_model),
     )
-    if chunk_ids is None:
-        return {"outcome": SUPERSEDED}
-    key = place.organisation_id, place.knowledge_base_id, place.document_id
-    await graph.write_document(*key, await bench.take(GRAPH), [chunk_ids[ordinal] for ordinal in range(len(chunks))])
-    if not await progress(place, Stage.READY):
-        # Deleted since the chunks were written. They went with it; the graph may live in a store of its own.
-        await graph.remove_document(*key)
-        return {"outcome": SUPERSEDED}
-    return {"outcome": INDEXED}
+    return None if ids is None else [ids[ordinal] for ordinal in range(len(chunks))]
 
 
 async def _image_vectors(bench: Bench, model: str) -> tuple[ImageVectors, ...]:

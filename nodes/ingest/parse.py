@@ -12,7 +12,8 @@ from nodes.ingest.state import SUPERSEDED, IngestState, Place, Progress
 from stores.protocols.knowledge import KnowledgeReader, KnowledgeWriter
 from stores.protocols.staging import Staging
 from tributary.domain.errors import NotFound
-from tributary.domain.knowledge import Document, DocumentStatus, ParsedDocument, Stage
+from tributary.domain.ids import parse_id
+from tributary.domain.knowledge import Document, DocumentStatus, KnowledgeBase, ParsedDocument, Stage
 
 _SETTLED = frozenset({DocumentStatus.READY, DocumentStatus.FAILED})
 
@@ -40,32 +41,39 @@ async def parse_document(
     progress: Progress,
 ) -> IngestState:
     """Reads the file, unless an earlier try did. What was staged of earlier revisions goes."""
-    organisation = caller(runtime)
-    base_id, document_id = UUID(state["knowledgeBaseId"]), UUID(state["documentId"])
     try:
-        document = await knowledge.document(organisation, base_id, document_id)
-        [base] = await knowledge.knowledge_bases(organisation, [base_id])
+        document, base = await _look_up(state, caller(runtime), knowledge)
     except NotFound:
         return {"outcome": SUPERSEDED}
-    place = Place(organisation, base_id, document_id, state.get("revision", document.revision))
-    if document.revision != place.revision or document.status in _SETTLED:
-        return {"outcome": SUPERSEDED, "revision": place.revision}
-    if not await progress(place, Stage.PARSING):
-        return {"outcome": SUPERSEDED, "revision": place.revision}
-    await staging.clear(document_id, through=place.revision - 1)
+    revision = state.get("revision", document.revision)
+    place = Place(base.organisation_id, base.id, document.id, revision)
+    settled = document.revision != revision or document.status in _SETTLED
+    if settled or not await progress(place, Stage.PARSING):
+        return {"outcome": SUPERSEDED}
+    await staging.clear(document.id, through=revision - 1)
     bench = Bench(staging, place)
     parsed = await bench.find(PARSED)
     if parsed is None:
         parsed = await bench.keep(PARSED, await parser.parse(document))
         await _settle_title(document, parsed.title, writer)
     return {
-        "revision": place.revision,
+        "revision": revision,
         "filename": document.filename,
         "title": parsed.title,
         "contentType": document.content_type,
         "storageKey": document.storage_key,
         "embedding": base.embedding,
     }
+
+
+async def _look_up(
+    state: IngestState, organisation_id: UUID, knowledge: KnowledgeReader
+) -> tuple[Document, KnowledgeBase]:
+    base_id = parse_id("knowledge base", state["knowledgeBaseId"])
+    document_id = parse_id("document", state["documentId"])
+    document = await knowledge.document(organisation_id, base_id, document_id)
+    [base] = await knowledge.knowledge_bases(organisation_id, [base_id])
+    return document, base
 
 
 async def _settle_title(document: Document, title: str, writer: KnowledgeWriter) -> None:

@@ -21,6 +21,9 @@ from tributary.models.protocols import Vectors
 
 T = TypeVar("T")
 
+#: Bytes that are read and written in well under a millisecond: no thread is worth it.
+_QUICK = 32_768
+
 
 @dataclass(frozen=True, slots=True)
 class Digest:
@@ -82,6 +85,8 @@ class Bench:
         if data is None:
             return None
         try:
+            if len(data) <= _QUICK:
+                return product.decode(data)
             return await asyncio.to_thread(product.decode, data)
         except (ValidationError, ValueError, EOFError):
             return None

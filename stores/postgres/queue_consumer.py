@@ -45,7 +45,7 @@ class PostgresIngestConsumer:
         self,
         database: Database,
         *,
-        grace: float = 20.0,
+        grace: float = 5.0,
         heartbeat: float = 10.0,
         silence: float = 60.0,
         poll: float = 5.0,

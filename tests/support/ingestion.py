@@ -1,0 +1,311 @@
+"""Ingestion put together as the application does it, over any stores, with models that tests can hold and break."""
+
+import asyncio
+import hashlib
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from graphs.ingest import IngestPorts, build_ingest_graph
+from nodes.chat.state import Context
+from nodes.ingest.products import Digest
+from nodes.ingest.state import Place
+from stores.blobs.disk import DiskBlobs
+from stores.memory.graph import MemoryGraph
+from stores.memory.knowledge import MemoryKnowledge
+from stores.memory.queue import MemoryIngestQueue
+from stores.memory.signals import MemorySignals
+from stores.memory.staging import MemoryStaging
+from stores.postgres.database import Database
+from stores.postgres.graph import PostgresGraph
+from stores.postgres.knowledge import PostgresKnowledge
+from stores.postgres.queue import PostgresIngestQueue
+from stores.postgres.queue_consumer import PostgresIngestConsumer
+from stores.postgres.signals import PostgresSignals
+from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft
+from stores.protocols.queue import IngestConsumer, IngestQueue
+from stores.protocols.signals import Signals
+from stores.protocols.staging import Staging
+from stores.staging import DiskStaging
+from tributary.domain.knowledge import ChunkDraft, Document, KnowledgeBase, ParsedDocument, Stage
+from tributary.files.sandbox import Sandbox
+from tributary.ingestion.following import Following
+from tributary.ingestion.local import SandboxParser
+from tributary.ingestion.progress import ProgressReports
+from tributary.ingestion.service import Documents
+from tributary.ingestion.worker import Worker
+from tributary.models.protocols import Vectors
+
+EMBEDDING = "test/words"
+DIMENSION = 32
+_CAPITALISED = re.compile(r"\b[A-Z][a-z]{3,}\b")
+
+
+async def _nothing(_: object) -> None:
+    return None
+
+
+class WordEmbedder:
+    """Texts that share words have similar vectors. `before` runs ahead of each batch."""
+
+    name = EMBEDDING
+    dimension = DIMENSION
+    max_tokens = 64
+
+    def __init__(self) -> None:
+        self.before: Callable[[Sequence[str]], Awaitable[None]] = _nothing
+        self.batches: list[int] = []
+
+    async def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        await self.before(texts)
+        self.batches.append(len(texts))
+        return np.stack([_vector(text) for text in texts])
+
+    async def embed_query(self, text: str) -> Vectors:
+        return _vector(text)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) for text in texts]
+
+    def similarity(self, cosine: Vectors) -> Vectors:
+        return np.clip(cosine, 0.0, 1.0)
+
+    def embedder(self, name: str) -> "WordEmbedder":
+        """It is its own registry."""
+        assert name == EMBEDDING
+        return self
+
+
+def _vector(text: str) -> Vectors:
+    vector = np.full(DIMENSION, 0.01, np.float32)
+    for word in re.findall(r"\w+", text.lower()):
+        vector[hashlib.sha256(word.encode()).digest()[0] % DIMENSION] += 1.0
+    return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+
+class ByteEmbedder:
+    """Pictures by their bytes."""
+
+    name = "test/bytes"
+    dimension = 8
+
+    async def embed_images(self, images: Sequence[bytes]) -> Vectors:
+        rows = [np.frombuffer(hashlib.sha256(image).digest()[:8], np.uint8) for image in images]
+        vectors = np.stack(rows).astype(np.float32) + 1.0
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+    def similarity(self, cosine: Vectors) -> Vectors:
+        return np.clip(cosine, 0.0, 1.0)
+
+
+class FirstSentence:
+    async def summarise(self, text: str, *, title: str, filename: str) -> Digest:
+        return Digest(summary=text.split(".")[0][:200], topics=(title,), type="note")
+
+
+class CapitalisedWords:
+    """Every capitalised word is an entity."""
+
+    async def extract(self, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
+        mentions = [
+            MentionDraft(found[0].lower(), chunk.ordinal, chunk.start + found.start(), chunk.start + found.end())
+            for chunk in chunks
+            for found in _CAPITALISED.finditer(chunk.text)
+        ]
+        keys = sorted({mention.key for mention in mentions})
+        return GraphDraft(
+            entities=tuple(EntityDraft(key=key, name=key.title(), type="name") for key in keys),
+            mentions=tuple(mentions),
+        )
+
+
+class Watched:
+    """The graph's `Progress`, where a test may look and hold: `at` runs ahead of each report."""
+
+    def __init__(self, reports: ProgressReports) -> None:
+        self._reports = reports
+        self.at: Callable[[Stage], Awaitable[None]] = _nothing
+        self.seen: list[Stage] = []
+
+    async def __call__(self, place: Place, stage: Stage, *, within: float = 0.0) -> bool:
+        self.seen.append(stage)
+        await self.at(stage)
+        return await self._reports(place, stage, within=within)
+
+
+class Gate:
+    """Holds whoever passes until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.opened = asyncio.Event()
+
+    async def hold(self, _: object = None) -> None:
+        self.reached.set()
+        await self.opened.wait()
+
+    async def hold_at(self, stage: Stage, wanted: Stage) -> None:
+        if stage is wanted:
+            await self.hold()
+
+
+class InlineSandbox(Sandbox):
+    """Runs in this process, for tests that have no time for children."""
+
+    async def run(self, function: Callable[..., Any], *args: Any, timeout: float) -> Any:  # type: ignore[override]
+        return function(*args)
+
+
+@dataclass
+class Workshop:
+    """Documents, a worker, and everything between them."""
+
+    knowledge: PostgresKnowledge | MemoryKnowledge
+    graph: PostgresGraph | MemoryGraph
+    queue: IngestQueue
+    consumer: IngestConsumer
+    staging: Staging
+    signals: Signals
+    blobs: DiskBlobs
+    sandbox: Sandbox
+    folder: Path
+    embedder: WordEmbedder = field(default_factory=WordEmbedder)
+    parser: Any = None
+
+    def __post_init__(self) -> None:
+        reports = ProgressReports(writer=self.knowledge, signals=self.signals, pause=0.0)
+        self.progress = Watched(reports)
+        self.parser = self.parser or SandboxParser(blobs=self.blobs, sandbox=self.sandbox, folder=self.folder / "work")
+        self.images = ByteEmbedder()
+        self.graph_of_ingestion = build_ingest_graph(self._ports()).compile()
+        self.worker = Worker(
+            graph=self.graph_of_ingestion,
+            consumer=self.consumer,
+            knowledge=self.knowledge,
+            progress=reports,
+            staging=self.staging,
+            concurrency=1,
+        )
+        self.documents = Documents(
+            knowledge=self.knowledge,
+            writer=self.knowledge,
+            graph=self.graph,
+            blobs=self.blobs,
+            staging=self.staging,
+            queue=self.queue,
+            sandbox=self.sandbox,
+            following=Following(knowledge=self.knowledge, signals=self.signals),
+        )
+
+    def _ports(self) -> IngestPorts:
+        return IngestPorts(
+            caller=lambda runtime: UUID(runtime.context.organisation_id),
+            knowledge=self.knowledge,
+            writer=self.knowledge,
+            graph=self.graph,
+            blobs=self.blobs,
+            staging=self.staging,
+            parser=self.parser,
+            embedders=self.embedder,
+            images=self.images,
+            summariser=FirstSentence(),
+            extractor=CapitalisedWords(),
+            progress=self.progress,
+        )
+
+    async def base(self, organisation_id: UUID) -> KnowledgeBase:
+        return await self.knowledge.create_knowledge_base(
+            organisation_id, name="Library", description="", embedding=EMBEDDING, dimension=DIMENSION
+        )
+
+    async def add(self, base: KnowledgeBase, filename: str, content: str | bytes, **options: Any) -> Document:
+        return await self.documents.add(base.organisation_id, base.id, filename, self.file(content), **options)
+
+    async def replace(self, document: Document, filename: str, content: str | bytes) -> Document:
+        return await self.documents.replace(
+            document.organisation_id, document.knowledge_base_id, document.id, filename, self.file(content)
+        )
+
+    async def delete(self, document: Document) -> None:
+        await self.documents.delete(document.organisation_id, document.knowledge_base_id, document.id)
+
+    def file(self, content: str | bytes) -> Path:
+        path = self.folder / "received"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    async def state(self, document: Document) -> Document:
+        return await self.knowledge.document(document.organisation_id, document.knowledge_base_id, document.id)
+
+    async def followed(self, document: Document) -> list[Document]:
+        """Every state that is told, up to the one in which the document is ready or has failed."""
+        names = document.organisation_id, document.knowledge_base_id, document.id
+        async with asyncio.timeout(60):
+            return [state async for state in self.documents.progress(*names)]
+
+    async def settled(self, document: Document) -> Document:
+        """The document when it is ready or has failed."""
+        return (await self.followed(document))[-1]
+
+    async def ingest(self, document: Document) -> dict[str, Any]:
+        """Runs the graph by itself, without queue or worker."""
+        names: Any = {"knowledgeBaseId": str(document.knowledge_base_id), "documentId": str(document.id)}
+        return await self.graph_of_ingestion.ainvoke(
+            names, context=Context(organisation_id=str(document.organisation_id))
+        )
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        task = asyncio.create_task(self.worker.run())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+@asynccontextmanager
+async def open_workshop(database: Database, folder: Path, *, grace: float = 0.2) -> AsyncIterator[Workshop]:
+    """On PostgreSQL and a disk, with real children for parsing."""
+    async with AsyncExitStack() as stack:
+        sandbox = Sandbox(workers=1)
+        stack.push_async_callback(asyncio.to_thread, sandbox.close)
+        signals = PostgresSignals(database)
+        stack.push_async_callback(signals.close)
+        await signals.open()
+        yield Workshop(
+            knowledge=PostgresKnowledge(database),
+            graph=PostgresGraph(database),
+            queue=PostgresIngestQueue(database),
+            consumer=PostgresIngestConsumer(database, grace=grace, poll=0.1),
+            staging=DiskStaging(folder / "work"),
+            signals=signals,
+            blobs=DiskBlobs(folder / "files"),
+            sandbox=sandbox,
+            folder=folder,
+        )
+
+
+def memory_workshop(folder: Path, **parts: Any) -> Workshop:
+    """In memory, but for the files."""
+    queue = MemoryIngestQueue()
+    knowledge = MemoryKnowledge()
+    return Workshop(
+        knowledge=knowledge,
+        graph=MemoryGraph(knowledge),
+        queue=queue,
+        consumer=queue,
+        staging=MemoryStaging(),
+        signals=MemorySignals(),
+        blobs=DiskBlobs(folder / "files"),
+        sandbox=InlineSandbox(workers=1),
+        folder=folder,
+        **parts,
+    )

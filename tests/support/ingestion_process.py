@@ -1,0 +1,49 @@
+"""A worker in a process of its own, for tests that kill it. Arguments: DSN, folder, and where to hold.
+
+It holds for ever at the stage of that name, or in the second batch of vectors, and says so on stdout before.
+"""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+from stores.postgres.database import Database
+from stores.postgres.migrations.sql import SERVING_ROLE
+from tests.support.ingestion import Workshop, open_workshop
+from tributary.domain.knowledge import Stage
+
+REACHED = "reached"
+SECOND_BATCH = "second batch"
+
+
+async def _hang() -> NoReturn:
+    sys.stdout.write(f"{REACHED}\n")
+    sys.stdout.flush()
+    while True:
+        await asyncio.sleep(3600)
+
+
+def _hold(workshop: Workshop, where: str) -> None:
+    async def at(stage: Stage) -> None:
+        if stage.value == where:
+            await _hang()
+
+    async def before(_: object) -> None:
+        if where == SECOND_BATCH and workshop.embedder.batches:
+            await _hang()
+
+    workshop.progress.at = at
+    workshop.embedder.before = before
+
+
+async def main(dsn: str, folder: Path, where: str) -> None:
+    database = Database(dsn, role=SERVING_ROLE, pool_size=4)
+    await database.open()
+    async with open_workshop(database, folder) as workshop:
+        _hold(workshop, where)
+        await workshop.worker.run()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))

@@ -1,0 +1,97 @@
+"""The ports of the ingestion graph that need no model: parsing, summaries and extraction on this machine."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar, TypeVarTuple
+from uuid import uuid4
+
+from nodes.ingest.products import Digest
+from stores.protocols.blobs import BlobStore
+from stores.protocols.graph import GraphDraft
+from tributary.domain.errors import NotFound
+from tributary.domain.knowledge import ChunkDraft, Document, ParsedDocument
+from tributary.files.durable import disk_errors, in_thread
+from tributary.files.parsing.limits import PARSE_SECONDS
+from tributary.files.sandbox import Sandbox
+from tributary.ingestion import inside
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+#: Texts above this many characters are analysed in a child process: in a thread they would hold the interpreter, and
+#: with it every chat, for too long.
+LONG_TEXT = 40_000
+BUFFER_BYTES = 2**20
+#: Seconds for the analysis of one document.
+ANALYSIS_SECONDS = 300.0
+
+
+class SandboxParser:
+    """`DocumentParser`: brings the file to `folder`, beside what is staged of the document, and reads it in a child."""
+
+    def __init__(self, *, blobs: BlobStore, sandbox: Sandbox, folder: Path) -> None:
+        self._blobs = blobs
+        self._sandbox = sandbox
+        self._folder = folder
+
+    async def parse(self, document: Document) -> ParsedDocument:
+        path = self._folder / str(document.id) / str(document.revision) / f".{uuid4().hex}"
+        try:
+            await self._fetch(document, path)
+            return await self._sandbox.run(
+                inside.read, path, document.content_type, document.filename, document.title, timeout=PARSE_SECONDS
+            )
+        finally:
+            await in_thread(lambda: path.unlink(missing_ok=True))
+
+    async def _fetch(self, document: Document, path: Path) -> None:
+        await in_thread(_create, path)
+        buffer = bytearray()
+        try:
+            async for piece in self._blobs.stream(document.storage_key):
+                buffer += piece
+                if len(buffer) >= BUFFER_BYTES:
+                    await in_thread(_append, path, bytes(buffer))
+                    buffer.clear()
+        except NotFound as error:
+            raise NotFound("The stored file of document", document.id) from error
+        await in_thread(_append, path, bytes(buffer))
+
+
+def _create(path: Path) -> None:
+    with disk_errors():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(exist_ok=False)
+
+
+def _append(path: Path, data: bytes) -> None:
+    with disk_errors(), path.open("ab") as file:
+        file.write(data)
+
+
+class LocalSummariser:
+    """`Summariser` by the words of the text and the file's name."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def summarise(self, text: str, *, title: str, filename: str) -> Digest:  # noqa: ARG002 - the port's
+        summary, topics, kind = await _off_the_loop(self._sandbox, len(text), inside.digest, text, filename)
+        return Digest(summary=summary, topics=topics, type=kind)
+
+
+class LocalExtractor:
+    """`GraphExtractor` by the words of the text."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def extract(self, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
+        return await _off_the_loop(self._sandbox, len(document.text), inside.extract_entities, document, tuple(chunks))
+
+
+async def _off_the_loop(sandbox: Sandbox, size: int, function: Callable[[*Ts], T], *arguments: *Ts) -> T:
+    if size > LONG_TEXT:
+        return await sandbox.run(function, *arguments, timeout=ANALYSIS_SECONDS)
+    return await asyncio.to_thread(function, *arguments)
