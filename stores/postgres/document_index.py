@@ -31,8 +31,9 @@ FROM unnest(%(ids)s::uuid[], %(ordinals)s::int[], %(contents)s::text[], %(headin
             %(ends)s::int[], %(pages)s::int[], %(lengths)s::int[], %(embeddings)b::halfvec[]) AS new
 """
 _ADD_POSTINGS = """
-INSERT INTO chunk_postings (organisation_id, knowledge_base_id, document_id, term, postings)
-SELECT %(organisation)s, %(knowledge_base)s, %(document)s, new.key, new.value::bigint[]
+INSERT INTO chunk_postings (organisation_id, knowledge_base_id, document_id, document_terms, term, frequency, postings)
+SELECT %(organisation)s, %(knowledge_base)s, %(document)s, %(document_terms)s, new.key,
+       (SELECT sum(posting >> 16 & 65535) FROM unnest(new.value::bigint[]) AS posting), new.value::bigint[]
 FROM json_each_text(%(postings)s::json) AS new
 """
 _ADD_IMAGES = """
@@ -97,7 +98,8 @@ async def replace_index(connection: Connection, key: DocumentKey, index: Documen
     for first in range(0, len(index.chunks), _CHUNKS):
         await connection.execute(_ADD_CHUNKS, place | _chunk_columns(index, slice(first, first + _CHUNKS)))
     for postings in index.postings:
-        await connection.execute(_ADD_POSTINGS, place | {"postings": postings})
+        columns = {"postings": postings, "document_terms": sum(index.lengths)}
+        await connection.execute(_ADD_POSTINGS, place | columns)
     for images in index.images:
         await connection.execute(_ADD_IMAGES, place | _image_columns(index, images))
 

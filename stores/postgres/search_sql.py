@@ -1,11 +1,13 @@
 """The statements of search: words and vectors of one knowledge base, in one round trip.
 
-Read from the bottom: `_TERMS_OF_CANDIDATES` fills both raw terms of each candidate, `_FOUND` and `_GIVEN` say which
-chunks are candidates, `_LEXICAL` scores every chunk that holds a word of the question.
+`_LEXICAL` scores every chunk that holds a word of the question, `_FOUND` and `_GIVEN` say which chunks are candidates,
+`_TERMS_OF_CANDIDATES` fills both raw terms of each.
 """
 
 # df, lengths and totals are counted where they are used, so no statistic can grow stale. All tables are met by
-# equality on uuids and texts: under row-level security only leakproof operators reach an index.
+# equality on uuids and texts: under row-level security only leakproof operators reach an index. Windows stand where
+# joins could, and OFFSET 0 keeps look-ups by key what they are: right after an upload PostgreSQL has no statistics,
+# and would read all postings of the knowledge base, or join thousands of rows in a loop.
 _LEXICAL = """
 WITH question AS MATERIALIZED (
     SELECT term, weight FROM unnest(%(terms)s::text[], %(weights)s::float8[]) AS asked (term, weight)
@@ -18,55 +20,52 @@ collection AS MATERIALIZED (
     WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s
 ),
 matches AS MATERIALIZED (
-    SELECT question.term, p.document_id, p.postings
+    SELECT question.term, question.weight, p.*,
+           sum(cardinality(p.postings)) OVER of_term AS in_chunks, count(*) OVER of_term AS in_documents
     FROM question
-    JOIN chunk_postings p ON p.organisation_id = %(organisation)s AND p.knowledge_base_id = %(knowledge_base)s
-                         AND p.term = question.term
+    CROSS JOIN LATERAL (
+        SELECT document_id, frequency::float8, document_terms, postings FROM chunk_postings
+        WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND term = question.term
+        OFFSET 0
+    ) p
+    WINDOW of_term AS (PARTITION BY question.term)
 ),
--- How much a term says, among chunks and among documents; a term that nothing holds says most.
-words AS MATERIALIZED (
-    SELECT question.term,
-           question.weight * ln(1 + (chunks - coalesce(in_chunks, 0) + 0.5) / (coalesce(in_chunks, 0) + 0.5))
-               AS among_chunks,
-           question.weight * ln(1 + (documents - coalesce(in_documents, 0) + 0.5) / (coalesce(in_documents, 0) + 0.5))
-               AS among_documents
-    FROM question
-    CROSS JOIN collection
-    LEFT JOIN (
-        SELECT term, sum(cardinality(postings)) AS in_chunks, count(*) AS in_documents FROM matches GROUP BY term
-    ) spread USING (term)
+-- What each term says in each document: by its rarity among chunks, and by its rarity among documents, which the
+-- document's own score sums up.
+said AS (
+    SELECT document_id, postings, weight * ln(1 + (chunks - in_chunks + 0.5) / (in_chunks + 0.5)) AS rarity,
+           sum(weight * ln(1 + (documents - in_documents + 0.5) / (in_documents + 0.5))
+               * frequency * (%(k1)s::float8 + 1)
+               / (frequency + %(k1)s::float8
+                  * (1 - %(b)s::float8 + %(b)s::float8 * document_terms * documents / terms)))
+               OVER (PARTITION BY document_id) AS document_score
+    FROM matches CROSS JOIN collection
 ),
-chunk_scores AS (
+lexical AS MATERIALIZED (
     SELECT document_id, (posting >> 32)::integer AS ordinal,
-           sum(among_chunks * (posting >> 16 & 65535) * (%(k1)s + 1)
-               / ((posting >> 16 & 65535) + %(k1)s * (1 - %(b)s + %(b)s * (posting & 65535) * chunks / terms)))
-               AS score
-    FROM (SELECT document_id, among_chunks, unnest(postings) AS posting FROM matches JOIN words USING (term)) spread
+           sum(rarity * (posting >> 16 & 65535)::float8 * (%(k1)s::float8 + 1)
+               / ((posting >> 16 & 65535)::float8 + %(k1)s::float8
+                  * (1 - %(b)s::float8 + %(b)s::float8 * (posting & 65535)::float8 * chunks / terms)))
+           + %(document_share)s::float8 * max(document_score) AS score
+    FROM (SELECT document_id, rarity, document_score, unnest(postings) AS posting FROM said) spread
     CROSS JOIN collection
     GROUP BY document_id, ordinal
 ),
-document_scores AS (
-    SELECT document_id,
-           sum(among_documents * frequency * (%(k1)s + 1)
-               / (frequency + %(k1)s * (1 - %(b)s + %(b)s * d.term_count * documents / terms))) AS score
-    FROM (
-        SELECT document_id, among_documents,
-               (SELECT sum(posting >> 16 & 65535) FROM unnest(postings) AS posting)::float8 AS frequency
-        FROM matches JOIN words USING (term)
-    ) spread
-    JOIN documents d ON d.organisation_id = %(organisation)s AND d.knowledge_base_id = %(knowledge_base)s
-                    AND d.id = spread.document_id
-    CROSS JOIN collection
-    GROUP BY document_id
-),
-lexical AS MATERIALIZED (
-    SELECT document_id, ordinal, chunk_scores.score + %(document_share)s * document_scores.score AS score
-    FROM chunk_scores JOIN document_scores USING (document_id)
-),
+-- The best score there is, and that of a text with every word; a word that nothing holds says most.
 scale AS MATERIALIZED (
     SELECT (SELECT coalesce(max(score), 0) FROM lexical) AS best,
-           (SELECT coalesce(sum(among_chunks + %(document_share)s * among_documents), 0) FROM words) * (%(k1)s + 1)
-               AS ideal
+           coalesce(sum(weight * (ln(1 + (chunks - in_chunks + 0.5) / (in_chunks + 0.5))
+                        + %(document_share)s::float8
+                        * ln(1 + (documents - in_documents + 0.5) / (in_documents + 0.5)))), 0)
+               * (%(k1)s::float8 + 1) AS ideal
+    FROM (
+        SELECT term, max(weight) AS weight, max(in_chunks)::float8 AS in_chunks,
+               max(in_documents)::float8 AS in_documents
+        FROM (SELECT term, weight, in_chunks, in_documents FROM matches
+              UNION ALL SELECT term, weight, 0, 0 FROM question) counted
+        GROUP BY term
+    ) words
+    CROSS JOIN collection
 ),
 """
 
@@ -114,9 +113,17 @@ _TERMS_OF_CANDIDATES = """
 SELECT c.id AS chunk_id, c.document_id, d.importance, 1 - (c.embedding <=> %(vector)s) AS cosine,
        candidates.score AS lexical, 1 - (d.summary_embedding <=> %(vector)s) AS summary, scale.best, scale.ideal
 FROM candidates
-JOIN chunks c ON c.organisation_id = %(organisation)s AND c.document_id = candidates.document_id
-             AND c.ordinal = candidates.ordinal
-JOIN documents d ON d.organisation_id = %(organisation)s AND d.id = c.document_id
+CROSS JOIN LATERAL (
+    SELECT id, document_id, embedding FROM chunks
+    WHERE organisation_id = %(organisation)s AND document_id = candidates.document_id
+      AND ordinal = candidates.ordinal
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT importance, summary_embedding FROM documents
+    WHERE organisation_id = %(organisation)s AND id = candidates.document_id
+    OFFSET 0
+) d
 CROSS JOIN scale
 """
 
