@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from stores.postgres.database import Database
+from stores.postgres.migrations.sql import SERVING_ROLE
 from stores.postgres.queue import QUEUE
 from tests.support.ingestion import Gate, Workshop, open_workshop
 from tests.support.ingestion_process import REACHED, SECOND_BATCH
@@ -35,9 +36,8 @@ async def base(workshop: Workshop, organisation: Organisation) -> KnowledgeBase:
 @asynccontextmanager
 async def worker_held_at(where: str, dsn: str, folder: Path) -> AsyncIterator[Process]:
     """A worker process that has reached the place and stays there until it is killed."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.ingestion_process", dsn, str(folder), where, cwd=ROOT, stdout=PIPE
-    )
+    arguments = ("-m", "tests.support.ingestion_process", dsn, SERVING_ROLE, str(folder), where)
+    process = await asyncio.create_subprocess_exec(sys.executable, *arguments, cwd=ROOT, stdout=PIPE)
     try:
         assert process.stdout is not None
         async with asyncio.timeout(90):

@@ -1,4 +1,4 @@
-"""A worker in a process of its own, for tests that kill it. Arguments: DSN, folder, and where to hold.
+"""A worker in a process of its own, for tests that kill it. Arguments: DSN, role, folder, and where to hold.
 
 It holds for ever at the stage of that name, or in the second batch of vectors, and says so on stdout before.
 """
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NoReturn
 
 from stores.postgres.database import Database
-from stores.postgres.migrations.sql import SERVING_ROLE
 from tests.support.ingestion import Workshop, open_workshop
 from tributary.domain.knowledge import Stage
 
@@ -37,8 +36,8 @@ def _hold(workshop: Workshop, where: str) -> None:
     workshop.embedder.before = before
 
 
-async def main(dsn: str, folder: Path, where: str) -> None:
-    database = Database(dsn, role=SERVING_ROLE, pool_size=4)
+async def main(dsn: str, role: str, folder: Path, where: str) -> None:
+    database = Database(dsn, role=role, pool_size=4)
     await database.open()
     async with open_workshop(database, folder) as workshop:
         _hold(workshop, where)
@@ -46,4 +45,4 @@ async def main(dsn: str, folder: Path, where: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), sys.argv[3]))
+    asyncio.run(main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4]))
