@@ -38,12 +38,13 @@ def entity_key(name: str) -> str:
 def phrase_keys(text: str) -> dict[str, tuple[int, int]]:
     """The keys of all phrases that may name an entity, with the characters of the normalised text that they cover
     first; longer phrases first. At most `MAX_KEYS`."""
+    text = unicodedata.normalize("NFKC", text)
     tokens = list(_tokens(text))
     keys: dict[str, tuple[int, int]] = {}
     for size in range(min(LONGEST_PHRASE, len(tokens)), 0, -1):
         for first in range(len(tokens) - size + 1):
             part = tokens[first : first + size]
-            if size == 1 and _says_nothing(part[0][0]):
+            if size == 1 and _says_nothing(text, *part[0]):
                 continue
             key = entity_key(" ".join(token for token, _, _ in part))
             keys.setdefault(key, (part[0][1], part[-1][2]))
@@ -75,5 +76,6 @@ def _windows(token: str) -> Iterator[tuple[int, int]]:
             yield first, first + size
 
 
-def _says_nothing(token: str) -> bool:
-    return is_stopword(token) or len(token) == 1
+def _says_nothing(text: str, token: str, start: int, end: int) -> bool:
+    """Whether a word alone names nothing: function words do not, unless written as an acronym (`WHO`)."""
+    return len(token) == 1 or (is_stopword(token) and not text[start:end].isupper())
