@@ -14,7 +14,7 @@ the raw offset of every character, hence its box. A ligature is already spelt ou
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 
 #: What pdfium writes for a hyphen at a line end; it also takes away the line break behind it.
@@ -28,13 +28,15 @@ _SPECIAL = re.compile(
 _REPLACED = {"\xa0": " ", "\uf0a7": "•", "\uf0b7": "•", "\uf0d8": "•", "\uf0fc": "•"}
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _BROKEN = re.compile(rf"[\w-]*{LINE_END_HYPHEN}[\w-]*")
+_BROKEN_WORD = re.compile(rf"(?P<left>[^\W\d_]+){LINE_END_HYPHEN}(?P<right>[^\W\d_]+)")
 _WORD_BEFORE = re.compile(r"[^\W_]+(?:-[^\W_]+)*$")
-_WORD_AFTER = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 #: A step between baselines this much over the usual one opens a paragraph.
 _PARAGRAPH_STEP = 1.35
 #: A change of the type's height by more than this does as well.
 _PARAGRAPH_HEIGHT = 1.12
+#: Fewer lines than this end in a hyphen where only compounds do.
+_FEW_HYPHENS = 0.03
 
 #: Given the parts of a broken word and where its hyphen would stand in the page's text: does it keep it?
 HyphenRule = Callable[[str, str, int], bool]
@@ -137,21 +139,41 @@ def hyphen_rule(pages: Sequence[RawPage]) -> HyphenRule:
     """How this document writes its words decides whether a broken one is a compound (`long-term`) or not.
 
     A spelling that stands elsewhere in the document wins. Otherwise a hyphen stays before anything but a small
-    letter, in a word that has one already, and between two words that the document also uses by themselves.
+    letter, in a word that has one already, and between two words that the document also uses by themselves; what
+    is left goes by whether the document breaks words at all.
     """
     words = {word.lower() for page in pages for word in _WORD.findall(_BROKEN.sub(" ", page.text))}
+    breaks_words = _breaks_words(pages, words)
 
     def keeps_hyphen(left: str, right: str, _at: int) -> bool:
+        spelt = _spelling(words, left, right)
+        if spelt is not None:
+            return spelt
         left, lowered = left.lower(), right.lower()
-        if f"{left}-{lowered}" in words:
-            return True
-        if left + lowered in words:
-            return False
         if not (left.isalpha() and right[:1].islower()):
             return True
-        return left in words and lowered in words and min(len(left), len(lowered)) > 1
+        if left in words and lowered in words and min(len(left), len(lowered)) > 1:
+            return True
+        return not breaks_words
 
     return keeps_hyphen
+
+
+def _spelling(words: Set[str], left: str, right: str) -> bool | None:
+    """Whether the word has a hyphen where it stands elsewhere; None where it stands nowhere else."""
+    left, right = left.lower(), right.lower()
+    if f"{left}-{right}" in words:
+        return True
+    return False if left + right in words else None
+
+
+def _breaks_words(pages: Sequence[RawPage], words: Set[str]) -> bool:
+    """Whether the document breaks words at line ends, as justified text does, or only compounds at their hyphens."""
+    broken = [(found["left"], found["right"]) for page in pages for found in _BROKEN_WORD.finditer(page.text)]
+    spelt = [spelling for left, right in broken if (spelling := _spelling(words, left, right)) is not None]
+    if spelt:
+        return spelt.count(False) >= spelt.count(True)
+    return len(broken) > _FEW_HYPHENS * sum(len(page.lines) for page in pages)
 
 
 def _lay_line(raw: str, line: RawLine, keeps_hyphen: HyphenRule, parts: list[str], origins: list[int]) -> None:
@@ -173,7 +195,7 @@ def _lay_line(raw: str, line: RawLine, keeps_hyphen: HyphenRule, parts: list[str
 
 def _hyphen_stays(raw: str, line: RawLine, at: int, written: int, keeps_hyphen: HyphenRule) -> bool:
     left = _WORD_BEFORE.search(raw, max(line.start, at - 64), at)
-    right = _WORD_AFTER.match(raw, at + 1, line.end)
+    right = _WORD.match(raw, at + 1, line.end)
     if left is None or right is None:
         return True
     return keeps_hyphen(left[0], right[0], written)

@@ -63,6 +63,18 @@ def test_a_line_end_hyphen_stays_where_the_word_has_one(broken: str, elsewhere: 
     assert text_of(page).split("\n")[0] == expected
 
 
+def test_a_document_that_breaks_no_words_keeps_its_hyphens() -> None:
+    lines = [f"Line {number} of the text" for number in range(60)]
+    page = raw_page(*lines, f"cutting{LINE_END_HYPHEN}edge")
+    assert text_of(page).endswith("cutting-edge")
+
+
+def test_a_document_that_breaks_known_words_breaks_unknown_ones() -> None:
+    lines = [f"Line {number} of the example" for number in range(60)]
+    page = raw_page(*lines, f"exam{LINE_END_HYPHEN}ple", f"syl{LINE_END_HYPHEN}lable")
+    assert text_of(page).endswith("example\nsyllable")
+
+
 ANY_LINE = st.text(
     alphabet=st.sampled_from("abcXY1 -•é中\ufffe\ufffe\x00\x02\u00ad\u00a0\uf0b7\ud800"), min_size=1, max_size=12
 ).map(lambda text: "x" + text.strip() + "y")
