@@ -1,0 +1,83 @@
+"""Where a walk through a knowledge graph starts, and how its findings are weighed."""
+
+from uuid import UUID
+
+import pytest
+
+from stores.walking import (
+    CHUNK_SEED,
+    MAX_SEEDS,
+    Named,
+    Step,
+    Support,
+    choose_seeds,
+    entity_scores,
+    passages,
+    relation_scores,
+    step_share,
+)
+
+A, B = UUID(int=1), UUID(int=2)
+
+
+def test_a_name_inside_a_longer_one_that_was_found_is_no_seed() -> None:
+    spans = {"new york times": (0, 14), "york": (4, 8)}
+    seeds = choose_seeds(spans, [Named("york", "york", 1), Named("times", "new york times", 1)], {})
+    assert seeds == {"times": 1.0}
+
+
+def test_two_entities_of_one_name_are_both_seeds() -> None:
+    spans = {"mercury": (0, 7)}
+    seeds = choose_seeds(spans, [Named("planet", "mercury", 1), Named("metal", "mercury", 1)], {})
+    assert set(seeds) == {"planet", "metal"}
+
+
+def test_a_rare_name_says_more_than_a_common_one() -> None:
+    spans = {"rare": (0, 4), "common": (5, 11)}
+    seeds = choose_seeds(spans, [Named("common", "common", 500), Named("rare", "rare", 1)], {})
+    assert seeds["rare"] == 1.0 > seeds["common"] > 0.0
+
+
+def test_entities_of_seeding_passages_count_less_than_named_ones() -> None:
+    seeds = choose_seeds({"named": (0, 5)}, [Named("named", "named", 1)], {"shown": 1})
+    assert seeds == {"named": 1.0, "shown": CHUNK_SEED}
+
+
+def test_the_number_of_seeds_is_bounded() -> None:
+    assert len(choose_seeds({}, [], {f"entity{n}": 1 for n in range(100)})) == MAX_SEEDS
+
+
+def test_nothing_found_is_no_seed() -> None:
+    assert choose_seeds({}, [], {}) == {}
+
+
+def test_a_step_out_of_a_hub_keeps_less() -> None:
+    assert step_share(1.0, 1) > step_share(1.0, 50) > 0.0
+
+
+def test_a_step_along_a_heavier_relation_keeps_more() -> None:
+    assert step_share(1.0, 3) < step_share(5.0, 3) < 1.0
+
+
+def test_an_entity_that_two_ways_lead_to_counts_more() -> None:
+    scores = entity_scores({"a": 1.0}, [Step("r1", "b", 0.2), Step("r2", "c", 0.25), Step("r3", "b", 0.2)])
+    assert list(scores) == ["a", "b", "c"]
+
+
+def test_facts_that_are_noise_are_left_out() -> None:
+    assert list(relation_scores([Step("r1", "b", 1.0), Step("r2", "c", 0.001)])) == ["r1"]
+
+
+def test_a_passage_that_mentions_all_that_was_asked_counts_far_more_than_one_that_mentions_half() -> None:
+    found = passages({"x": 1.0, "y": 1.0}, [Support(A, A, 1.0, 0.0), Support(B, B, 2.0, 0.0)], limit=5)
+    assert [passage.evidence for passage in found] == [pytest.approx(0.5), pytest.approx(0.125)]
+
+
+def test_evidence_is_at_most_one() -> None:
+    (passage,) = passages({"x": 1.0}, [Support(A, A, 1.0, 40.0)], limit=5)
+    assert passage.evidence == 1.0
+
+
+def test_passages_with_equal_evidence_come_by_id() -> None:
+    found = passages({"x": 1.0}, [Support(B, B, 1.0, 0.0), Support(A, A, 1.0, 0.0)], limit=5)
+    assert [passage.chunk_id for passage in found] == [A, B]
