@@ -18,10 +18,9 @@ from tributary.domain.errors import NotFound
 MAX_HIDDEN = 200
 
 _KNOWN = "SELECT id FROM conversations WHERE organisation_id = %(organisation)s AND id = %(conversation)s"
-_POSITION = """
-SELECT depth FROM messages
-WHERE organisation_id = %(organisation)s AND conversation_id = %(conversation)s AND id = %(message)s
-"""
+# One message is always looked up with its conversation: both indexes that lead to it are then exact.
+_HERE = "organisation_id = %(organisation)s AND conversation_id = %(conversation)s"
+_POSITION = f"SELECT depth FROM messages WHERE {_HERE} AND id = %(message)s"
 # From the head in leaps to the message nearest behind the page, from there step by step to the page's beginning.
 _PAGE = f"""
 WITH RECURSIVE page AS (
@@ -29,29 +28,29 @@ WITH RECURSIVE page AS (
 ), leaps AS (
     SELECT m.* FROM conversations c CROSS JOIN LATERAL (
         SELECT id, leap_id, depth FROM messages
-        WHERE organisation_id = c.organisation_id AND id = c.head_message_id OFFSET 0
+        WHERE organisation_id = c.organisation_id AND conversation_id = c.id AND id = c.head_message_id OFFSET 0
     ) m
     WHERE c.organisation_id = %(organisation)s AND c.id = %(conversation)s
     UNION ALL
     SELECT m.* FROM leaps l CROSS JOIN LATERAL (
         SELECT id, leap_id, depth FROM messages
-        WHERE organisation_id = %(organisation)s AND id = l.leap_id OFFSET 0
+        WHERE {_HERE} AND id = l.leap_id OFFSET 0
     ) m
     WHERE m.depth >= (SELECT first FROM page) + %(limit)s - 1
 ), walk AS (
     SELECT m.* FROM (SELECT id FROM leaps ORDER BY depth LIMIT 1) entry CROSS JOIN LATERAL (
         SELECT id, parent_id, depth FROM messages
-        WHERE organisation_id = %(organisation)s AND id = entry.id OFFSET 0
+        WHERE {_HERE} AND id = entry.id OFFSET 0
     ) m
     UNION ALL
     SELECT m.* FROM walk w CROSS JOIN LATERAL (
         SELECT id, parent_id, depth FROM messages
-        WHERE organisation_id = %(organisation)s AND id = w.parent_id OFFSET 0
+        WHERE {_HERE} AND id = w.parent_id OFFSET 0
     ) m
     WHERE m.depth >= (SELECT first FROM page)
 )
 SELECT m.* FROM walk w CROSS JOIN LATERAL (
-    SELECT {MESSAGE} FROM messages WHERE organisation_id = %(organisation)s AND id = w.id OFFSET 0
+    SELECT {MESSAGE} FROM messages WHERE {_HERE} AND id = w.id OFFSET 0
 ) m
 WHERE w.depth >= (SELECT first FROM page) AND w.depth < (SELECT first FROM page) + %(limit)s
 ORDER BY w.depth
@@ -61,7 +60,7 @@ _RECENT = f"""
 WITH RECURSIVE walk AS (
     SELECT m.*, 1 AS steps FROM conversations c CROSS JOIN LATERAL (
         SELECT id, parent_id, role, status FROM messages
-        WHERE organisation_id = c.organisation_id AND id = CASE
+        WHERE organisation_id = c.organisation_id AND conversation_id = c.id AND id = CASE
             WHEN %(before)s::uuid IS NULL THEN c.head_message_id
             ELSE (SELECT parent_id FROM messages
                   WHERE organisation_id = %(organisation)s AND conversation_id = c.id AND id = %(before)s)
@@ -71,7 +70,7 @@ WITH RECURSIVE walk AS (
     UNION ALL
     SELECT m.*, w.steps + 1 FROM walk w CROSS JOIN LATERAL (
         SELECT id, parent_id, role, status FROM messages
-        WHERE organisation_id = %(organisation)s AND id = w.parent_id OFFSET 0
+        WHERE {_HERE} AND id = w.parent_id OFFSET 0
     ) m
     WHERE w.steps < %(bound)s
 ), answers AS (
@@ -80,7 +79,7 @@ WITH RECURSIVE walk AS (
 )
 SELECT m.* FROM answers a CROSS JOIN LATERAL (
     SELECT {MESSAGE} FROM messages
-    WHERE organisation_id = %(organisation)s AND id IN (a.id, a.parent_id) OFFSET 0
+    WHERE {_HERE} AND id IN (a.id, a.parent_id) OFFSET 0
 ) m
 ORDER BY a.steps DESC, m.role DESC
 """

@@ -47,7 +47,7 @@ LEFT JOIN LATERAL (
 ) replaced ON true
 LEFT JOIN LATERAL (
     SELECT id, depth, leap_id FROM messages
-    WHERE organisation_id = c.organisation_id
+    WHERE organisation_id = c.organisation_id AND conversation_id = c.id
       AND id = CASE WHEN %(replaced)s::uuid IS NULL THEN c.head_message_id ELSE replaced.parent_id END OFFSET 0
 ) p ON true
 WHERE c.organisation_id = %(organisation)s AND c.id = %(conversation)s

@@ -15,9 +15,10 @@ from stores.postgres.database import Database
 from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.turn_records import LEAP
 from stores.postgres.turns import PostgresTurnQueue
 from tests.support.chat_worlds import new_answer, new_attachment
-from tests.support.crowds import fill, scans, somebody
+from tests.support.crowds import fill, rows_read, scans, somebody
 from tests.support.postgres import Server
 from tributary.domain.bots import Weights
 from tributary.domain.conversations import MessageStatus
@@ -76,9 +77,20 @@ class Crowd:
             await self.conversations.save_trace(self.id, answer.message_id, {})
 
     async def scans(self) -> dict[str, int]:
+        await self._flush()
+        return scans(self.dsn)
+
+    async def messages_read(self, deed: Awaitable[object]) -> int:
+        """How many rows of messages the deed fetches."""
+        await self._flush()
+        before = rows_read(self.dsn, "messages")
+        await deed
+        await self._flush()
+        return rows_read(self.dsn, "messages") - before
+
+    async def _flush(self) -> None:
         async with self.database.pool.connection() as connection:
             await connection.execute("SELECT pg_stat_force_next_flush()")
-        return scans(self.dsn)
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +205,24 @@ async def test_a_table_that_is_read_whole_is_noticed(crowd: Crowd) -> None:
         await connection.execute("SELECT trace FROM message_traces")
     after = await crowd.scans()
     assert after["message_traces"] == before["message_traces"] + 1
+
+
+async def test_a_turn_of_a_long_conversation_reads_no_more_than_one_of_a_short_conversation(crowd: Crowd) -> None:
+    async def costs() -> tuple[int, int]:
+        turn = await crowd.messages_read(crowd.turn("answered"))
+        return turn, await crowd.messages_read(crowd.conversations.recent(crowd.id, crowd.spot, limit=5))
+
+    for _ in range(3):
+        await crowd.turn("answered")
+    short = await costs()
+    for _ in range(100):
+        await crowd.turn("answered")
+    assert await costs() == short
+
+
+async def test_a_page_of_a_long_conversation_reads_little_more_than_the_page(crowd: Crowd) -> None:
+    for _ in range(100):
+        await crowd.turn("answered")
+    page = crowd.conversations.messages(crowd.id, crowd.spot, after=None, limit=10)
+    # The page twice, the way from the leap behind it, and the leaps themselves.
+    assert await crowd.messages_read(page) <= 20 + LEAP + 10

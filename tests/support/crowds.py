@@ -75,3 +75,12 @@ def scans(dsn: str) -> Counter[str]:
     """How often each table was read from its beginning to its end, for whatever reason."""
     with psycopg.connect(dsn) as connection:
         return Counter(dict(connection.execute("SELECT relname, seq_scan FROM pg_stat_user_tables").fetchall()))
+
+
+def rows_read(dsn: str, table: str) -> int:
+    """How many rows of the table were fetched, by scans and through indexes."""
+    statement = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables WHERE relname = %s"
+    with psycopg.connect(dsn) as connection:
+        row = connection.execute(statement, (table,)).fetchone()
+    assert row is not None
+    return int(row[0])
