@@ -7,7 +7,8 @@ from uuid import UUID
 
 import numpy as np
 
-from stores.memory.knowledge import MemoryKnowledge, StoredContent
+from stores.memory.knowledge import MemoryKnowledge
+from stores.memory.knowledge_reading import StoredContent
 from stores.postings import unpack
 from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Scale, rank, weigh_terms
 from stores.vectors import require_directions

@@ -73,13 +73,10 @@ def read_sentence(text: str, start: int, end: int) -> Sentence:
         opening = opening or _OPENING.search(between) is not None
         if found[-1] == "s":
             found = _POSSESSIVE.sub("", found)
-        capital = found[0].isupper() or _CODE.fullmatch(found) is not None
-        stop = match.start() + len(found)
-        words.append(
-            Word(
-                found, match.start(), stop, bool(between) and _JOINING.fullmatch(between) is not None, opening, capital
-            )
-        )
+        joined = bool(between) and _JOINING.fullmatch(between) is not None
+        is_unit = joined and found.lower() in _UNITS and (words[-1].text[0].isdigit() or words[-1].text in _UNITS)
+        capital = not is_unit and (found[0].isupper() or _CODE.fullmatch(found) is not None)
+        words.append(Word(found, match.start(), match.start() + len(found), joined, opening, capital))
         opening = opening and not found[0].isalpha()
     return Sentence(tuple(words), _is_heading(words, text[start:end]))
 
