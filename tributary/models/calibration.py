@@ -1,4 +1,4 @@
-"""From the cosine of a remote model's vectors to a similarity that means the same for every model."""
+"""From the cosine of a model's vectors to a similarity that means the same for every model."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,9 @@ class Calibration:
     slope: float
 
     def similarity(self, cosine: Vectors) -> Vectors:
-        result: Vectors = (1.0 / (1.0 + np.exp(-self.slope * (cosine - self.middle)))).astype(np.float32)
+        # In double precision a steep curve's exponential has room for every cosine.
+        distance = cosine.astype(np.float64) - self.middle
+        result: Vectors = (1.0 / (1.0 + np.exp(-self.slope * distance))).astype(np.float32)
         return result
 
 

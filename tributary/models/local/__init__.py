@@ -1,0 +1,1 @@
+"""Models that run in this process, without a key or a service."""
