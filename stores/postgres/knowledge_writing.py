@@ -24,9 +24,13 @@ _UPDATE_KNOWLEDGE_BASE = """
 UPDATE knowledge_bases SET name = COALESCE(%(name)s, name), description = COALESCE(%(description)s, description)
 WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s
 """
-# Locking the parent keeps new documents out, locking the documents waits for those that are being written; then
-# the large tables are emptied by knowledge base, which a cascade would do a document at a time.
-_LOCK_KNOWLEDGE_BASE = """
+# Deleting a knowledge base first waits for the documents that are being written, without keeping their writers from
+# the parent row that their foreign keys share; then the large tables are emptied by knowledge base, which a cascade
+# would do a document at a time. Only then is the parent closed, and what was added meanwhile goes too.
+_CLAIM_KNOWLEDGE_BASE = """
+SELECT id FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s FOR NO KEY UPDATE
+"""
+_CLOSE_KNOWLEDGE_BASE = """
 SELECT id FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s FOR UPDATE
 """
 _LOCK_ITS_DOCUMENTS = """
@@ -34,14 +38,12 @@ SELECT storage_key FROM documents
 WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s ORDER BY id FOR UPDATE
 """
 _EMPTY_KNOWLEDGE_BASE = tuple(
-    f"DELETE FROM {table} WHERE organisation_id = %(organisation)s AND {column} = %(knowledge_base)s"
-    for table, column in (
-        ("chunk_postings", "knowledge_base_id"),
-        ("chunks", "knowledge_base_id"),
-        ("documents", "knowledge_base_id"),
-        ("knowledge_bases", "id"),
-    )
+    f"DELETE FROM {table} WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s"
+    for table in ("chunk_postings", "chunks", "documents")
 )
+_DROP_KNOWLEDGE_BASE = """
+DELETE FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s
+"""
 
 _ADD_DOCUMENT = """
 INSERT INTO documents (organisation_id, id, knowledge_base_id, filename, title, content_type, size, sha256,
@@ -111,11 +113,13 @@ class PostgresCatalogueWriter:
     async def delete_knowledge_base(self, organisation_id: UUID, knowledge_base_id: UUID) -> Sequence[str]:
         parameters = {"organisation": organisation_id, "knowledge_base": knowledge_base_id}
         async with self._database.organisation(organisation_id) as connection:
-            if await (await connection.execute(_LOCK_KNOWLEDGE_BASE, parameters)).fetchone() is None:
+            if await (await connection.execute(_CLAIM_KNOWLEDGE_BASE, parameters)).fetchone() is None:
                 raise NotFound("Knowledge base", knowledge_base_id)
             documents = await (await connection.execute(_LOCK_ITS_DOCUMENTS, parameters)).fetchall()
-            for statement in _EMPTY_KNOWLEDGE_BASE:
+            for statement in (*_EMPTY_KNOWLEDGE_BASE, _CLOSE_KNOWLEDGE_BASE):
                 await connection.execute(statement, parameters)
+            documents += await (await connection.execute(_LOCK_ITS_DOCUMENTS, parameters)).fetchall()
+            await connection.execute(_DROP_KNOWLEDGE_BASE, parameters)
         return [row["storage_key"] for row in documents]
 
     async def add_document(self, document: Document) -> None:

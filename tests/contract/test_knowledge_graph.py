@@ -337,3 +337,20 @@ async def test_documents_that_share_entities_are_written_at_the_same_time(world:
     await asyncio.gather(*(tell(world, kb, said((a, "near", b), (b, "knows", a))) for a, b in pairs * 3))
     found = await ask(world, kb, "Paris")
     assert set(names(found)) == {"Paris", "France", "Lyon"}
+
+
+async def test_a_knowledge_base_can_be_deleted_while_its_documents_are_written(world: World) -> None:
+    kb = await world.knowledge_base()
+    documents = [await world.document(kb) for _ in range(6)]
+
+    async def write(document: Document) -> None:
+        written = await world.write(document, ["Paris lies in France"] * 20)
+        if written is not None:
+            draft = said(("Paris", "lies in", "France"))
+            await world.graph.write_document(world.organisation_id, kb.id, document.id, draft, list(written.values()))
+
+    writing = asyncio.gather(*(write(document) for document in documents))
+    keys = await world.knowledge.delete_knowledge_base(world.organisation_id, kb.id)
+    await writing
+    assert set(keys) == {document.storage_key for document in documents}
+    assert await ask(world, kb, "Paris") == GraphFindings()
