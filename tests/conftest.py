@@ -18,7 +18,7 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
 from stores.postgres.migrate import migrate
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from tests.support.postgres import Server
 from tributary.domain.identity import Organisation
 

@@ -240,7 +240,7 @@ def _wire(
         stops=stops,
         queue_timeout=settings.queue_timeout,
     )
-    documents, worker = _ingestion(settings, database, workshop, embedders, blobs, knowledge, graph, signals)
+    documents, worker = _ingestion(settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals)
     return Services(
         settings=settings,
         database_url=database.dsn,
@@ -279,6 +279,7 @@ def _ingestion(
     settings: Settings,
     database: Database,
     sandbox: Sandbox,
+    workshop: Sandbox,
     embedders: TextEmbedders,
     blobs: BlobStore,
     knowledge: PostgresKnowledge,
@@ -295,11 +296,11 @@ def _ingestion(
         graph=graph,
         blobs=blobs,
         staging=staging,
-        parser=SandboxParser(blobs=blobs, sandbox=sandbox, folder=settings.data / "work"),
+        parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
         embedders=embedders,
         images=ImageEmbedders().embedder(),
-        summariser=LocalSummariser(sandbox),
-        extractor=LocalExtractor(sandbox),
+        summariser=LocalSummariser(workshop),
+        extractor=LocalExtractor(workshop),
         progress=progress,
     )
     documents = Documents(

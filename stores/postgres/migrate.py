@@ -9,7 +9,7 @@ import psycopg
 from psycopg.rows import tuple_row
 
 from stores.postgres.database import translated
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from tributary.domain.errors import Conflict, DependencyUnavailable
 
 VERSIONS = Path(__file__).parent / "migrations" / "versions"

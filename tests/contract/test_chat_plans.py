@@ -14,7 +14,7 @@ from stores.postgres.conversations import PostgresConversations
 from stores.postgres.database import Database
 from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.turn_records import LEAP
 from stores.postgres.turns import PostgresTurnQueue
 from tests.support.chat_worlds import new_answer, new_attachment

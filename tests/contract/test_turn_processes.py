@@ -11,7 +11,7 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.turns import PostgresTurnQueue, lock_key
 from tests.support.chat_worlds import ChatWorld, new_answer
 from tributary.domain.bots import Bot

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from stores.postgres.database import Database
-from stores.postgres.migrations.sql import SERVING_ROLE
 from stores.postgres.queue import QUEUE
+from stores.postgres.roles import SERVING_ROLE
 from tests.support.ingestion import Gate, Workshop, open_workshop
 from tests.support.ingestion_process import REACHED, SECOND_BATCH
 from tributary.domain.identity import Organisation

@@ -24,7 +24,7 @@ from stores.postgres.database import Database
 from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.turns import PostgresTurnQueue
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.bots import BotStore

@@ -45,6 +45,7 @@ class Launcher:
         self._environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         if "TRIBUTARY_MODEL_CACHE" in os.environ:
             self._environment["TRIBUTARY_MODEL_CACHE"] = os.environ["TRIBUTARY_MODEL_CACHE"]
+        self._environment.pop("PYTHONDONTWRITEBYTECODE", None)
         self._environment |= {"TRIBUTARY_DATA": str(data), **environment}
         if database:
             self._environment["DATABASE_URL"] = database

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from stores.postgres.conversations import PostgresConversations
 from stores.postgres.database import Database
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.turns import PostgresTurnQueue
 from tributary.domain.ids import new_id
 

@@ -15,7 +15,7 @@ from stores.memory.search import MemorySearch
 from stores.postgres.database import Database
 from stores.postgres.graph import PostgresGraph
 from stores.postgres.knowledge import PostgresKnowledge
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.search import PostgresSearch
 from stores.protocols.knowledge import ImageVectors
 from tributary.domain.ids import new_id

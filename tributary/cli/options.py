@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import signal
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -34,7 +35,9 @@ def run(command: Callable[[], Awaitable[T]], settings: Settings) -> T:
     """Runs a command to its end. What the caller or a dependency got wrong is one line on stderr and exit code 1."""
     configure_logging(settings)
     try:
-        return asyncio.run(command())  # type: ignore[arg-type]
+        return asyncio.run(_until_told_to_stop(command))
+    except asyncio.CancelledError as error:
+        raise typer.Exit(128 + signal.SIGTERM) from error
     except TributaryError as error:
         console.print(f"[red]{error.title}:[/red] {error.detail}")
         raise typer.Exit(1) from error
@@ -47,3 +50,10 @@ def configure_logging(settings: Settings) -> None:
     )
     for name in ("tributary", "stores", "nodes", "graphs", "server"):
         logging.getLogger(name).setLevel(settings.log_level.upper())
+
+
+async def _until_told_to_stop(command: Callable[[], Awaitable[T]]) -> T:
+    """A SIGTERM ends a command as Ctrl-C does: by cancelling it, so that what it began is left in good order."""
+    running = asyncio.ensure_future(command())
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    return await running

@@ -9,7 +9,7 @@ from typing import Any
 
 from procrastinate.schema import SchemaManager
 
-from stores.postgres.migrations.sql import SERVING_ROLE
+from stores.postgres.roles import SERVING_ROLE
 
 # By name, so that what a later version of the library adds is granted as well.
 _GRANT = f"""

@@ -2,7 +2,7 @@
 
 from alembic import op
 
-SERVING_ROLE = "tributary_app"
+from stores.postgres.roles import SERVING_ROLE
 
 
 def run(sql: str) -> None:

@@ -3,7 +3,8 @@
 from alembic import op
 
 from stores.postgres.migrations import queue_schema
-from stores.postgres.migrations.sql import SERVING_ROLE, run
+from stores.postgres.migrations.sql import run
+from stores.postgres.roles import SERVING_ROLE
 
 revision = "r0003"
 down_revision = "r0002"
