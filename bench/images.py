@@ -1,6 +1,6 @@
 """Image search on photos with edits and other views: the local descriptor beside perceptual hashes and colour.
 
-    python bench/images.py --data DIR
+    python -m bench.images --data DIR
 
 `DIR` holds folders with `files/`, `images.jsonl` and `qrels.tsv` (2 an edit of the same photo, 1 the same object or
 place); all are searched as one collection. Prints nDCG@10 over the photos that have a match, the share of photos

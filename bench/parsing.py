@@ -1,6 +1,6 @@
 """Every PDF, text and picture of a folder through the sandboxed parsers: how each is taken or why it is refused.
 
-    python bench/parsing.py --data DIR
+    python -m bench.parsing --data DIR
 
 `DIR` holds any files. Prints a line a file and the totals; a file that hangs is a failure (exit code 1).
 """

@@ -1,0 +1,1 @@
+"""The steps of ingestion: parse, split, embed, summarise, extract, index."""
