@@ -1,14 +1,22 @@
 """Real servers in processes of their own, as a newcomer starts them, and clients of them."""
 
+import asyncio
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import httpx
+
+from stores.postgres.database import Database
+from stores.postgres.identity import PostgresIdentity
+from stores.postgres.migrate import migrate
+from tributary.domain.identity import Scope
 
 #: Prefixes of our settings: what a developer has set must not reach a test.
 OURS = ("TRIBUTARY_", "S3_", "NEO4J_", "OPENAI_", "OPENROUTER_", "GOOGLE_", "DATABASE_")
@@ -64,23 +72,13 @@ class Launcher:
         )
 
     def key(self, organisation: str = "acme", scope: str = "full") -> str:
-        made = self.command("keys", "create", "--org", organisation, "--scope", scope)
-        assert made.returncode == 0, made.stderr
-        return made.stdout.strip()
+        """A new key, as `tributary keys create` makes it, without the second that a process takes to start."""
+        return asyncio.run(_new_key(self._environment["DATABASE_URL"], organisation, Scope(scope)))
 
     def start(self, *arguments: str, demo: bool = False, **environment: str) -> Running:
-        log = (self.data / f"server-{len(self._running)}.log").open("w+")
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-m", "tributary.cli.main", "serve", "--port", "0"),
-                "--demo" if demo else "--no-demo",
-                *arguments,
-            ],
-            env=self._environment | environment,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-        )
+        path = self.data / f"server-{len(self._running)}.log"
+        with path.open("w") as log:
+            process = self._spawn(log, arguments, demo, environment)
         lines: list[str] = []
         assert process.stdout is not None
         for line in process.stdout:
@@ -89,8 +87,24 @@ class Launcher:
                 running = Running(found[1], process, lines)
                 self._running.append(running)
                 return running
-        log.seek(0)
-        raise AssertionError(f"the server ended before it was ready: {log.read()}")
+        process.stdout.close()
+        process.wait()
+        raise AssertionError(f"the server ended before it was ready: {path.read_text()}")
+
+    def _spawn(
+        self, log: IO[str], arguments: Sequence[str], demo: bool, environment: Mapping[str, str]
+    ) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [
+                *(sys.executable, "-m", "tributary.cli.main", "serve", "--port", "0"),
+                "--demo" if demo else "--no-demo",
+                *arguments,
+            ],
+            env={**self._environment, **environment},
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+        )
 
     def close(self) -> None:
         for running in self._running:
@@ -107,3 +121,15 @@ class Shared:
     launcher: Launcher
     running: Running
     dsn: str
+
+
+async def _new_key(dsn: str, organisation: str, scope: Scope) -> str:
+    database = Database(dsn, role=(await migrate(dsn, dsn)).role, pool_size=2)
+    await database.open()
+    try:
+        identity = PostgresIdentity(database)
+        owner = await identity.ensure_organisation(organisation)
+        _, secret = await identity.create_key(owner.id, scope=scope)
+        return secret
+    finally:
+        await database.close()

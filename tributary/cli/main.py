@@ -31,7 +31,7 @@ def serve(
     from tributary.cli.serving import serve as command
 
     settings = load_settings(data)
-    run(lambda: command(settings, host=host, port=port, demo=demo), settings)
+    run(lambda: command(settings, host=host, port=port, demo=demo), settings, own_signals=True)
 
 
 @app.command()

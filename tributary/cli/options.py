@@ -31,11 +31,12 @@ def load_settings(data: Path | None) -> Settings:
     return Settings.load(data=data)
 
 
-def run(command: Callable[[], Awaitable[T]], settings: Settings) -> T:
-    """Runs a command to its end. What the caller or a dependency got wrong is one line on stderr and exit code 1."""
+def run(command: Callable[[], Awaitable[T]], settings: Settings, *, own_signals: bool = False) -> T:
+    """Runs a command to its end, or until it is told to stop; one with `own_signals` sees to that itself. What the
+    caller or a dependency got wrong is one line on stderr and exit code 1."""
     configure_logging(settings)
     try:
-        return asyncio.run(_until_told_to_stop(command))
+        return asyncio.run(_until_told_to_stop(command, own_signals=own_signals))
     except asyncio.CancelledError as error:
         raise typer.Exit(128 + signal.SIGTERM) from error
     except TributaryError as error:
@@ -52,8 +53,9 @@ def configure_logging(settings: Settings) -> None:
         logging.getLogger(name).setLevel(settings.log_level.upper())
 
 
-async def _until_told_to_stop(command: Callable[[], Awaitable[T]]) -> T:
+async def _until_told_to_stop(command: Callable[[], Awaitable[T]], *, own_signals: bool) -> T:
     """A SIGTERM ends a command as Ctrl-C does: by cancelling it, so that what it began is left in good order."""
     running = asyncio.ensure_future(command())
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    if not own_signals:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     return await running

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import socket
 
 import typer
@@ -26,6 +27,9 @@ async def serve(settings: Settings, *, host: str, port: int, demo: bool) -> None
     listener = _listen(host, port)
     address = f"http://{host}:{listener.getsockname()[1]}"
     app = create_app(settings)
+    # uvicorn stops in good order and then raises the signal once more, for whoever stood here before it: nobody.
+    for stop in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(stop, lambda *_: None)
     server = uvicorn.Server(
         uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=int(GRACE))
     )
