@@ -201,7 +201,7 @@ async def measure(collection: Collection, bench_set: BenchSet, embedder: TextEmb
 
 def smaller(bench_set: BenchSet, documents: int) -> BenchSet:
     """The set with that many documents: the relevant ones, then others in an order that never changes."""
-    relevant = {unit for grades in bench_set.judgements.values() for unit in grades}
+    relevant = {unit for query in bench_set.queries for unit in bench_set.judgements[query.id]}
     ordered = sorted(
         bench_set.documents,
         key=lambda each: (not each.paged and each.name not in relevant, hashlib.sha256(each.name.encode()).digest()),
