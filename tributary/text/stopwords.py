@@ -71,16 +71,18 @@ _DEVANAGARI = """और इस इसके इसमें उन उनके 
 क्या क्यों कहाँ कैसे कितने कितना कितनी जब जो तक तो था थी थे द्वारा ने नहीं पर भी में यह या ये रहा वह
 वे से हुआ हुई है हैं हो होता होती"""
 
-STOPWORDS = word_set(
-    _ENGLISH,
-    _GERMAN,
-    _FRENCH,
-    _IBERIAN,
-    _ITALIAN,
-    _DUTCH_AND_NORDIC,
-    _SLAVIC_LATIN,
-    _TURKISH_AND_INDONESIAN,
-    _CYRILLIC,
-    _ARABIC,
-    _DEVANAGARI,
-)
+#: By language, or group of languages that share most of theirs.
+BY_LANGUAGE = {
+    "english": word_set(_ENGLISH),
+    "german": word_set(_GERMAN),
+    "french": word_set(_FRENCH),
+    "iberian": word_set(_IBERIAN),
+    "italian": word_set(_ITALIAN),
+    "dutch and nordic": word_set(_DUTCH_AND_NORDIC),
+    "west slavic": word_set(_SLAVIC_LATIN),
+    "turkish and indonesian": word_set(_TURKISH_AND_INDONESIAN),
+    "east slavic": word_set(_CYRILLIC),
+    "arabic": word_set(_ARABIC),
+    "hindi": word_set(_DEVANAGARI),
+}
+STOPWORDS = frozenset[str]().union(*BY_LANGUAGE.values())
