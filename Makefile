@@ -28,9 +28,9 @@ lint: $(VENV)/.dev ## Formats, and repairs what can be repaired
 lock: $(VENV)/.dev ## Renews the lock files from pyproject.toml
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		pyproject.toml --output-file requirements.txt
+		pyproject.toml --group test --group lint --output-file requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
-		--constraint requirements.txt --group test --group lint pyproject.toml --output-file requirements-dev.txt
+		pyproject.toml --constraint requirements-dev.txt --output-file requirements.txt
 
 clean: ## Removes the environment; data stays
 	rm -rf $(VENV)

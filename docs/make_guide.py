@@ -1,6 +1,6 @@
 """Renders the demo's PDF, `tributary/demo/documents/how-answers-are-found.pdf`. Run it after changing the texts below:
 
-    .venv/bin/python docs/make_guide.py
+.venv/bin/python docs/make_guide.py
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The graphs for LangGraph Studio and notebooks: over the same services as the server, acting as `TRIBUTARY_ORG`.
 
-`langgraph.json` names these factories. Each returns a builder; LangGraph's own server compiles it with a checkpointer of
-its own, so that runs can be stepped through, edited and forked.
+`langgraph.json` names these factories. Each returns a builder; LangGraph's own server compiles it with a checkpointer
+of its own, so that runs can be stepped through, edited and forked.
 """
 
 import asyncio

@@ -27,7 +27,7 @@ class Context:
 class CallerOf(Protocol):
     """Says for whom a run works: the port through which the server, Studio and notebooks differ."""
 
-    def __call__(self, runtime: Runtime[Context]) -> UUID: ...
+    def __call__(self, runtime: Runtime[Context], /) -> UUID: ...
 
 
 class ChatInput(TypedDict):

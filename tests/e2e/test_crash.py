@@ -26,7 +26,7 @@ def test_a_turn_that_a_kill_ended_keeps_its_question_and_the_conversation_goes_o
     launcher: Launcher, provider: Provider, dsn: str
 ) -> None:
     key = launcher.key()
-    first = launcher.start(**provider.environment())
+    first = launcher.start(environment=provider.environment())
     with first.client(key) as client:
         bot = make_bot(client)
         conversation = client.post(f"/api/bots/{bot}/chat", json={"message": "one"}).json()["conversationId"]
@@ -41,7 +41,7 @@ def test_a_turn_that_a_kill_ended_keeps_its_question_and_the_conversation_goes_o
             assert lost.result() is None
         hold.event.set()
 
-    second = launcher.start(**provider.environment())
+    second = launcher.start(environment=provider.environment())
     with second.client(key) as client:
         history = client.get(f"/api/conversations/{conversation}/messages").json()["items"]
         assert [(m["role"], m["content"], m["status"]) for m in history] == [
@@ -80,7 +80,7 @@ def _ask_and_lose(url: str, key: str, bot: str, conversation: str) -> dict[str, 
 
 def test_a_shutdown_lets_the_running_turn_finish(launcher: Launcher, provider: Provider) -> None:
     key = launcher.key()
-    running = launcher.start(**provider.environment())
+    running = launcher.start(environment=provider.environment())
     with running.client(key) as client:
         bot = make_bot(client)
         hold = Hold()
@@ -96,7 +96,7 @@ def test_a_shutdown_lets_the_running_turn_finish(launcher: Launcher, provider: P
 
 def test_a_client_that_leaves_takes_nothing_along(launcher: Launcher, provider: Provider) -> None:
     key = launcher.key()
-    running = launcher.start(**provider.environment())
+    running = launcher.start(environment=provider.environment())
     with running.client(key) as client:
         bot = make_bot(client)
         hold = Hold()
@@ -127,7 +127,7 @@ def _leave(url: str, key: str, bot: str, body: dict[str, str], headers: dict[str
 
 def test_a_stop_keeps_what_was_written(launcher: Launcher, provider: Provider) -> None:
     key = launcher.key()
-    running = launcher.start(**provider.environment())
+    running = launcher.start(environment=provider.environment())
     with running.client(key) as client:
         bot = make_bot(client)
         provider.answer = "One two three four."

@@ -25,7 +25,7 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def client(launcher: Launcher, provider: Provider) -> Iterator[httpx.Client]:
-    running = launcher.start(**provider.environment())
+    running = launcher.start(environment=provider.environment())
     with running.client(launcher.key()) as client:
         yield client
 

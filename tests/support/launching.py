@@ -75,10 +75,10 @@ class Launcher:
         """A new key, as `tributary keys create` makes it, without the second that a process takes to start."""
         return asyncio.run(_new_key(self._environment["DATABASE_URL"], organisation, Scope(scope)))
 
-    def start(self, *arguments: str, demo: bool = False, **environment: str) -> Running:
+    def start(self, *arguments: str, demo: bool = False, environment: Mapping[str, str] | None = None) -> Running:
         path = self.data / f"server-{len(self._running)}.log"
         with path.open("w") as log:
-            process = self._spawn(log, arguments, demo, environment)
+            process = self._spawn(log, arguments, demo, environment or {})
         lines: list[str] = []
         assert process.stdout is not None
         for line in process.stdout:

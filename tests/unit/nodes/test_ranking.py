@@ -9,8 +9,16 @@ from tributary.domain.retrieval import Hit
 
 
 def hit(chunk: str, *, branch: str = "text", **terms: float) -> Hit:
-    values = {"vector": 0.0, "text": 0.0, "importance": 0.5, "evidence": 0.0, **terms}
-    return Hit(chunkId=chunk, documentId="d", knowledgeBaseId="k", branches=[branch], **values)  # type: ignore[typeddict-item]
+    return Hit(
+        chunkId=chunk,
+        documentId="d",
+        knowledgeBaseId="k",
+        vector=terms.get("vector", 0.0),
+        text=terms.get("text", 0.0),
+        importance=terms.get("importance", 0.5),
+        evidence=terms.get("evidence", 0.0),
+        branches=[branch],
+    )
 
 
 def test_the_score_is_60_25_15() -> None:

@@ -28,10 +28,9 @@ def request(body: bytes, size: int = 7, content_type: str = f"multipart/form-dat
 
 
 async def read(
-    folder: Path, *parts: bytes, size: int = 7, end: bytes = f"--{BOUNDARY}--\r\n".encode(), **limits: int
+    folder: Path, *parts: bytes, size: int = 7, end: bytes = f"--{BOUNDARY}--\r\n".encode(), max_files: int = 3
 ) -> Form:
-    bounds = {"max_files": 3, "max_bytes": 100} | limits
-    return await receive_form(request(b"".join(parts) + end, size), folder, **bounds)
+    return await receive_form(request(b"".join(parts) + end, size), folder, max_files=max_files, max_bytes=100)
 
 
 async def test_files_and_fields_are_read_in_order(tmp_path: Path) -> None:
