@@ -1,4 +1,4 @@
-"""Two ways to store a matrix in few bits: the 4-bit blocks of the wheel's file, and 8 bits a value for the network."""
+"""Two ways to store a matrix in few bits: the 4-bit blocks of the wheel, and the bytes that the network multiplies."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +22,13 @@ def unpack_blocks(blocks: NDArray[np.uint8]) -> NDArray[np.float32]:
     return values.reshape(*blocks.shape[:-2], -1)
 
 
+#: Processors without 8-bit dot products add two products of a weight and an activation (up to 255) in 16 bits, and
+#: cut off what is larger. With weights up to 63 no pair is, so that all machines give the same vectors.
+LARGEST = 63
+
+
 def quantise_rows(matrix: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """A matrix `(rows, columns)` as int8 with one scale a row, `(rows,)`; rows of zeros stay zeros."""
     largest = np.abs(matrix).max(axis=1)
-    scales = np.where(largest > 0, largest / 127, 1).astype(np.float32)
+    scales = np.where(largest > 0, largest / LARGEST, 1).astype(np.float32)
     return np.rint(matrix / scales[:, None]).astype(np.int8), scales
