@@ -1,10 +1,11 @@
 """How large chunks should be: retrieval quality by target size, over real PDFs and Markdown pages.
 
-    python -m bench.splitting --data DIR [--targets 200 300 400] [--embedder NAME] [--sets northwind_pdf aws_docs]
+    python -m bench.splitting --data DIR [--targets 200 300 400] [--embedder NAME] [--lexical] [--sets …]
 
 `DIR` holds the sets `northwind_pdf` (PDFs in `files/`, judged by page) and `aws_docs` (Markdown, judged by document).
 A page or document scores as its best chunk does. Prints nDCG@10 and the share of questions with a right one among the
 first five: by BM25, by the embedder's vectors, and by both (reciprocal ranks); and checks every chunk's tokens.
+`--lexical` leaves the vectors out, which take minutes.
 """
 
 import argparse
@@ -109,7 +110,7 @@ def fused(*each: Scores) -> Scores:
     return total
 
 
-async def measure(asked: Collection, embedder: TextEmbedder, target: int) -> None:
+async def measure(asked: Collection, embedder: TextEmbedder, target: int, *, lexical_only: bool) -> None:
     started = time.process_time()
     chunks: list[tuple[str, str, ChunkDraft]] = []
     for name, document in asked.documents:
@@ -127,23 +128,25 @@ async def measure(asked: Collection, embedder: TextEmbedder, target: int) -> Non
     assert max(embedder.count_tokens(texts)) <= embedder.max_tokens
     units = [name if draft.page is None else f"{name}#page={draft.page}" for name, _, draft in chunks]
     questions = [text for _, text in asked.questions]
-    lexical = lexical_scores(texts, questions)
-    vector = await vector_scores(embedder, texts, questions)
+    methods = [lexical_scores(texts, questions)]
+    if not lexical_only:
+        vector = await vector_scores(embedder, texts, questions)
+        methods += [vector, fused(methods[0], vector)]
     row = f"{asked.name:14} {target:6} {len(chunks):6} {seconds:6.1f} s"
-    for scores in (lexical, vector, fused(lexical, vector)):
+    for scores in methods:
         ndcg, hit = quality(scores, units, asked)
         row += f" | {ndcg:7.3f} {hit:7.3f}"
     print(row, flush=True)
 
 
-async def main(data: Path, sets: list[str], targets: list[int], embedding: str) -> None:
+async def main(data: Path, sets: list[str], targets: list[int], embedding: str, *, lexical_only: bool) -> None:
     embedder = await TextEmbedders(Settings.load()).prepare(embedding)
     print(f"{'set':14} {'target':>6} {'chunks':>6} {'split':>8} | {'BM25':^15} | {'vectors':^15} | {'both':^15}")
     print(f"{'':37} | " + " | ".join([f"{'nDCG@10':>7} {'hit@5':>7}"] * 3))
     for name in sets:
         asked = collection(data, name)
         for target in targets:
-            await measure(asked, embedder, target)
+            await measure(asked, embedder, target, lexical_only=lexical_only)
 
 
 if __name__ == "__main__":
@@ -152,5 +155,6 @@ if __name__ == "__main__":
     parser.add_argument("--sets", nargs="+", default=["northwind_pdf", "aws_docs"])
     parser.add_argument("--targets", nargs="+", type=int, default=[200, 300, 400])
     parser.add_argument("--embedder", default=E5)
-    options = parser.parse_args()
-    asyncio.run(main(options.data, options.sets, options.targets, options.embedder))
+    parser.add_argument("--lexical", action="store_true")
+    given = parser.parse_args()
+    asyncio.run(main(given.data, given.sets, given.targets, given.embedder, lexical_only=given.lexical))
