@@ -6,15 +6,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-from langchain_core.language_models import BaseChatModel
 from langgraph.runtime import Runtime
 
 from graphs.chat import build_chat_graph
-from graphs.ingest import IngestPorts, build_ingest_graph
 from graphs.ports import ChatPorts, RetrievalPorts
 from nodes.chat.state import CallerOf, Context
-from stores.blobs.disk import DiskBlobs
-from stores.blobs.s3 import S3Blobs
 from stores.postgres.attachments import PostgresAttachments
 from stores.postgres.bots import PostgresBots
 from stores.postgres.checkpoints import Checkpoints
@@ -26,21 +22,15 @@ from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.migrate import migrate
-from stores.postgres.queue import PostgresIngestQueue
-from stores.postgres.queue_consumer import PostgresIngestConsumer
 from stores.postgres.search import PostgresSearch
 from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
-from stores.protocols.blobs import BlobStore
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import ConversationStore
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
-from stores.staging import DiskStaging
+from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
 from tributary.files.sandbox import Sandbox
-from tributary.ingestion.following import Following
-from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
-from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
 from tributary.knowledge import KnowledgeBases
@@ -49,7 +39,7 @@ from tributary.models.chat import ChatModels
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
 from tributary.models.gateway import ModelGateway
 from tributary.retrieval import Retrieval
-from tributary.settings import E5, Settings
+from tributary.settings import Settings
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
 from tributary.upkeep import ConversationRemoval, Upkeep
@@ -82,11 +72,6 @@ class Services:
     chat_ports: ChatPorts
     #: What `/readyz` asks, by name.
     checks: dict[str, Check]
-
-
-def caller_of_context(runtime: Runtime[Context]) -> UUID:
-    """The organisation that the server put into the run's context, from the authenticated request."""
-    return UUID(runtime.context.organisation_id)
 
 
 def acting_as(organisation_id: UUID) -> CallerOf:
@@ -148,7 +133,7 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     stack.push_async_callback(asyncio.to_thread, workshop.close)
     embedders = TextEmbedders(settings)
     stack.push_async_callback(embedders.aclose)
-    models = ChatModels(settings, _local_chat_model(embedders))
+    models = ChatModels(settings, local_chat_model(embedders))
     stack.push_async_callback(models.aclose)
     capabilities = ModelCapabilities(settings, models.profile)
     stack.push_async_callback(capabilities.aclose)
@@ -169,32 +154,6 @@ def _make_folders(settings: Settings) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-def _local_chat_model(embedders: TextEmbedders) -> Callable[[], BaseChatModel]:
-    """The built-in model. It compares meanings with the local embedder, whatever the knowledge bases use."""
-
-    def build() -> BaseChatModel:
-        from tributary.models.local.extractive.model import ExtractiveChatModel
-
-        return ExtractiveChatModel(embedder=embedders.embedder(E5))
-
-    return build
-
-
-def _blobs(settings: Settings) -> BlobStore:
-    local = DiskBlobs(settings.files)
-    if not settings.s3_bucket:
-        return local
-    secret = settings.s3_secret_access_key
-    return S3Blobs(
-        local,
-        bucket=settings.s3_bucket,
-        endpoint=settings.s3_endpoint_url,
-        region=settings.s3_region,
-        access_key_id=settings.s3_access_key_id,
-        secret_access_key=secret.get_secret_value() if secret else None,
-    )
-
-
 def _wire(
     settings: Settings,
     database: Database,
@@ -207,7 +166,7 @@ def _wire(
     queue: PostgresTurnQueue,
     checkpoints: Checkpoints,
 ) -> Services:
-    blobs = _blobs(settings)
+    blobs = open_blobs(settings)
     images = ImageEmbedders().embedder()
     queries = QueryCache(embedders)
     identity, bots = PostgresIdentity(database), PostgresBots(database)
@@ -240,7 +199,9 @@ def _wire(
         stops=stops,
         queue_timeout=settings.queue_timeout,
     )
-    documents, worker = _ingestion(settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals)
+    documents, worker = open_ingestion(
+        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals
+    )
     return Services(
         settings=settings,
         database_url=database.dsn,
@@ -273,52 +234,3 @@ def _wire(
         chat_ports=ports,
         checks={"postgresql": database.check, "files": blobs.check},
     )
-
-
-def _ingestion(
-    settings: Settings,
-    database: Database,
-    sandbox: Sandbox,
-    workshop: Sandbox,
-    embedders: TextEmbedders,
-    blobs: BlobStore,
-    knowledge: PostgresKnowledge,
-    graph: PostgresGraph,
-    signals: PostgresSignals,
-) -> tuple[Documents, Worker]:
-    """What takes documents in, and what works on them."""
-    staging = DiskStaging(settings.data / "work")
-    progress = ProgressReports(writer=knowledge, signals=signals)
-    ports = IngestPorts(
-        caller=caller_of_context,
-        knowledge=knowledge,
-        writer=knowledge,
-        graph=graph,
-        blobs=blobs,
-        staging=staging,
-        parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
-        embedders=embedders,
-        images=ImageEmbedders().embedder(),
-        summariser=LocalSummariser(workshop),
-        extractor=LocalExtractor(workshop),
-        progress=progress,
-    )
-    documents = Documents(
-        knowledge=knowledge,
-        writer=knowledge,
-        graph=graph,
-        blobs=blobs,
-        staging=staging,
-        queue=PostgresIngestQueue(database),
-        sandbox=sandbox,
-        following=Following(knowledge=knowledge, signals=signals),
-    )
-    worker = Worker(
-        graph=build_ingest_graph(ports).compile(),
-        consumer=PostgresIngestConsumer(database),
-        knowledge=knowledge,
-        progress=progress,
-        staging=staging,
-        concurrency=max(1, settings.workers),
-    )
-    return documents, worker

@@ -1,0 +1,109 @@
+"""Parts of the composition root: files, the built-in model, and ingestion, each on its backends."""
+
+from collections.abc import Callable
+from uuid import UUID
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.runtime import Runtime
+
+from graphs.ingest import IngestPorts, build_ingest_graph
+from nodes.chat.state import Context
+from stores.blobs.disk import DiskBlobs
+from stores.blobs.s3 import S3Blobs
+from stores.postgres.database import Database
+from stores.postgres.graph import PostgresGraph
+from stores.postgres.knowledge import PostgresKnowledge
+from stores.postgres.queue import PostgresIngestQueue
+from stores.postgres.queue_consumer import PostgresIngestConsumer
+from stores.postgres.signals import PostgresSignals
+from stores.protocols.blobs import BlobStore
+from stores.staging import DiskStaging
+from tributary.files.sandbox import Sandbox
+from tributary.ingestion.following import Following
+from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
+from tributary.ingestion.progress import ProgressReports
+from tributary.ingestion.service import Documents
+from tributary.ingestion.worker import Worker
+from tributary.models.embeddings import ImageEmbedders, TextEmbedders
+from tributary.settings import E5, Settings
+
+
+def caller_of_context(runtime: Runtime[Context]) -> UUID:
+    """The organisation that the server put into the run's context, from the authenticated request."""
+    return UUID(runtime.context.organisation_id)
+
+
+def local_chat_model(embedders: TextEmbedders) -> Callable[[], BaseChatModel]:
+    """The built-in model. It compares meanings with the local embedder, whatever the knowledge bases use."""
+
+    def build() -> BaseChatModel:
+        from tributary.models.local.extractive.model import ExtractiveChatModel
+
+        return ExtractiveChatModel(embedder=embedders.embedder(E5))
+
+    return build
+
+
+def open_blobs(settings: Settings) -> BlobStore:
+    """Files on the disk, with a copy on S3 where that is configured."""
+    local = DiskBlobs(settings.files)
+    if not settings.s3_bucket:
+        return local
+    secret = settings.s3_secret_access_key
+    return S3Blobs(
+        local,
+        bucket=settings.s3_bucket,
+        endpoint=settings.s3_endpoint_url,
+        region=settings.s3_region,
+        access_key_id=settings.s3_access_key_id,
+        secret_access_key=secret.get_secret_value() if secret else None,
+    )
+
+
+def open_ingestion(
+    settings: Settings,
+    database: Database,
+    sandbox: Sandbox,
+    workshop: Sandbox,
+    embedders: TextEmbedders,
+    blobs: BlobStore,
+    knowledge: PostgresKnowledge,
+    graph: PostgresGraph,
+    signals: PostgresSignals,
+) -> tuple[Documents, Worker]:
+    """What takes documents in, and what works on them."""
+    staging = DiskStaging(settings.data / "work")
+    progress = ProgressReports(writer=knowledge, signals=signals)
+    ports = IngestPorts(
+        caller=caller_of_context,
+        knowledge=knowledge,
+        writer=knowledge,
+        graph=graph,
+        blobs=blobs,
+        staging=staging,
+        parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
+        embedders=embedders,
+        images=ImageEmbedders().embedder(),
+        summariser=LocalSummariser(workshop),
+        extractor=LocalExtractor(workshop),
+        progress=progress,
+    )
+    documents = Documents(
+        knowledge=knowledge,
+        writer=knowledge,
+        graph=graph,
+        blobs=blobs,
+        staging=staging,
+        queue=PostgresIngestQueue(database),
+        sandbox=sandbox,
+        following=Following(knowledge=knowledge, signals=signals),
+    )
+    worker = Worker(
+        graph=build_ingest_graph(ports).compile(),
+        consumer=PostgresIngestConsumer(database),
+        knowledge=knowledge,
+        progress=progress,
+        staging=staging,
+        concurrency=max(1, settings.workers),
+    )
+    return documents, worker
