@@ -44,7 +44,8 @@ _BOLD_NAME = re.compile(rb"(?i)bold|black|heavy|CMBX|SFBX")
 _MAX_FONT_NAME = 128
 #: Titles that programs write by themselves: a file's name, "untitled", a template's.
 _USELESS_TITLE = re.compile(
-    r"(?i)^(untitled.*|unbenannt.*|title|document\d*|slide 1|powerpoint presentation|microsoft word - .*"
+    r"(?i)^(\(?(anonymous|unspecified)\)?|untitled.*"
+    r"|unbenannt.*|title|document\d*|slide 1|powerpoint presentation|microsoft word - .*"
     r"|.*\.(docx?|pptx?|xlsx?|pdf|indd|dvi|tex|rtf|odt|html?|txt))$"
 )
 _MAX_TITLE = 200

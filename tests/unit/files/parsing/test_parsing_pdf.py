@@ -131,7 +131,7 @@ def test_the_title_is_the_one_in_the_metadata(tmp_path: Path) -> None:
     assert parse_pdf(write_pdf(tmp_path / "a.pdf", page, title="On  Rivers")).title == "On Rivers"
 
 
-@pytest.mark.parametrize("useless", ["", "untitled", "Microsoft Word - draft.docx", "report_final.pdf"])
+@pytest.mark.parametrize("useless", ["", "untitled", "(anonymous)", "Microsoft Word - draft.docx", "report_final.pdf"])
 def test_a_useless_title_gives_way_to_the_largest_lines(tmp_path: Path, useless: str) -> None:
     body = ["Here is a long line of body text, of which there is much more"] * 6
     page = both(lines("Contoso", size=30, top=790), lines("Plan of Benefits", size=20, top=740), lines(*body, top=690))
