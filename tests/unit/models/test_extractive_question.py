@@ -65,3 +65,10 @@ def test_a_question_without_content_has_no_keys(text: str) -> None:
 def test_cues_tell_what_kind_of_answer_is_wanted(text: str, overview: bool, quantity: bool) -> None:
     question = read_question(text, [])
     assert (question.overview, question.quantity) == (overview, quantity)
+
+
+def test_a_pasted_text_is_read_at_both_its_ends_only() -> None:
+    weights = weigh("Deductible? " + "Filler. " * 50_000 + "Premium?")
+    assert {"~deduct", "~filler", "~premiu"} <= set(weights)
+    distinct = "\n".join(f"Word{number}" for number in range(100_000))
+    assert len(weigh(distinct)) < 2_000

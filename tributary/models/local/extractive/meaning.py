@@ -10,14 +10,15 @@ from tributary.models.local.extractive.candidates import Candidate
 from tributary.models.local.extractive.prompt import Passage
 from tributary.models.local.extractive.question import Question
 from tributary.models.local.extractive.scoring import Lexical, Scores
-from tributary.models.protocols import TextEmbedder
+from tributary.models.protocols import TextEmbedder, Vectors
+from tributary.settings import E5
 from tributary.text.languages import language_of
 
 #: Sentences that are embedded: few where words tell which may matter, more where they can't.
 _FEW, _MANY = 10, 48
 #: So much of the question named by sentences side by side needs no second opinion.
 CERTAIN = 0.8
-#: Log odds of the calibrated similarity at which a sentence counts half, within a language and between two, where
+#: Log odds of the similarity at which a sentence counts half, within a language and between two, where
 #: the same meaning comes out less similar; and how steeply.
 _MIDDLE, _MIDDLE_BETWEEN, _SLOPE = 2.0, -1.0, 1.5
 _WEIGHT = 0.4
@@ -27,6 +28,9 @@ _ENOUGH_BETWEEN = -1.6
 #: Share of the question that must be supported, without and with an embedder.
 _SUPPORTED, _SUPPORTED_WITH_MEANING = 0.42, 0.65
 _ODDS_BOUND = 9.0
+#: From cosine to log odds, as middle and slope, for the embedder that all these figures were found with. The curve
+#: of its `similarity` is tuned for another end, percentages beside a hit, and only stands in where none is known.
+_CURVES = {E5: (0.82, 40.0)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,15 @@ async def compare(
     """The meaning of the chosen candidates beside the question's. Errors are the embedder's."""
     vectors = await embedder.embed_documents([candidates[number].text for number in chosen])
     asked = await embedder.embed_query(text)
-    similarity = np.clip(embedder.similarity(vectors @ asked).astype(np.float64), 1e-6, 1 - 1e-6)
     odds = np.full(len(candidates), -np.inf)
-    odds[list(chosen)] = np.clip(np.log(similarity / (1 - similarity)), -_ODDS_BOUND, _ODDS_BOUND)
+    odds[list(chosen)] = np.clip(_odds(embedder, vectors @ asked), -_ODDS_BOUND, _ODDS_BOUND)
     return Meaning(odds, foreign)
+
+
+def _odds(embedder: TextEmbedder, cosine: Vectors) -> Scores:
+    if embedder.name in _CURVES:
+        middle, slope = _CURVES[embedder.name]
+        return slope * (cosine.astype(np.float64) - middle)
+    similarity = np.clip(embedder.similarity(cosine).astype(np.float64), 1e-6, 1 - 1e-6)
+    odds: Scores = np.log(similarity / (1 - similarity))
+    return odds

@@ -14,6 +14,8 @@ FOLLOW_UP_WEIGHT = 0.5
 EARLIER_WEIGHT = 0.15
 #: A question of at most so many keys is a follow-up if there was one before it.
 _SHORT = 2
+#: Characters of a question that are read: what is asked stands before or behind what was pasted.
+_LONGEST = 4_000
 #: Questions before this one that are looked at.
 _EARLIER = 2
 
@@ -46,7 +48,8 @@ _FUNCTION_WORDS = re.compile(
     "|กับ|โดย|คือ|อยู่|ใด|เท่า|กี่|ไร|หรือ|ไม่|นี้|นั้น|ถูก|จะ|ต้อง|แก่|ต่อ|ซึ่ง|เพื่อ|เพราะ|บ้าง|แล้ว|ก็|กัน|แห่ง|ด้วย|ตาม|ถึง"
 )
 _WORD = re.compile(r"[^\W_][\w-]*")
-_SENTENCE_START = re.compile(r"(?:^|[.!?…:]\s)\s*[\"'“„«¿¡(]*$")
+_SENTENCE_START = re.compile(r"(?:^|[.!?…:]\s{1,4}|\n)[\"'“„«¿¡(]{0,2}$")
+_LOOK_BACK = 8
 _OVERVIEW = re.compile(
     r"\b(?:summar\w+|overview|tl;?dr|gist|main points|key points|about\s*\?|zusammenfass\w*|überblick|worum geht"
     r"|résum\w+|de quoi|resum\w+|riassu\w+|de qué trata|кратк\w+|обобщи\w*|перескаж\w*|о чём|о чем)\b"
@@ -85,13 +88,16 @@ def read_question(text: str, earlier: Sequence[str]) -> Question:
         text=text,
         own=own,
         earlier={key: factor * weight for key, weight in before.items() if key not in own},
-        overview=_OVERVIEW.search(text) is not None,
-        quantity=_QUANTITY.search(text) is not None,
+        overview=_OVERVIEW.search(text, 0, _LONGEST) is not None,
+        quantity=_QUANTITY.search(text, 0, _LONGEST) is not None,
     )
 
 
 def weigh(text: str) -> dict[str, float]:
-    """The keys of a question with their weights, in reading order."""
+    """The keys of a question with their weights, in reading order. Of a pasted text its two ends are read."""
+    text = text.strip()
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
     content = _FUNCTION_WORDS.sub(" ", text)
     # What the removal leaves alone of a script without spaces meets no n-gram of a document.
     asked = [key for key in _content_keys(content) if len(key) > 1 or key.isascii()] or _content_keys(text)
@@ -111,6 +117,10 @@ def _names(text: str) -> frozenset[str]:
     return frozenset(
         key
         for word in _WORD.finditer(text)
-        if (word[0][0].isupper() and not _SENTENCE_START.search(text, 0, word.start())) or word[0].isdigit()
+        if word[0].isdigit() or (word[0][0].isupper() and not _begins_sentence(text, word.start()))
         for key in keys(word[0])
     )
+
+
+def _begins_sentence(text: str, at: int) -> bool:
+    return _SENTENCE_START.search(text[max(0, at - _LOOK_BACK) : at]) is not None
