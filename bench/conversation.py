@@ -65,7 +65,7 @@ def northwind(data: Path, limit: int) -> tuple[list[Path], list[Question]]:
 
 def aws(data: Path, folder: Path, limit: int, pages: int) -> tuple[list[Path], list[Question]]:
     source = data / "docs_qa" / "aws_docs"
-    gold = dict(line.split("\t")[:2] for line in (source / "qrels.tsv").read_text().splitlines()[1:])
+    gold = dict(line.split("\t")[:2] for line in (source / "qrels.tsv").read_text().strip().split("\n")[1:])
     documents = {row["id"]: row["text"] for path in sorted(source.glob("corpus*.jsonl")) for row in _rows(path)}
     rows = [row for row in _rows(source / "queries.jsonl") if row["id"] in gold][:limit]
     wanted = {gold[row["id"]] for row in rows}
@@ -75,7 +75,7 @@ def aws(data: Path, folder: Path, limit: int, pages: int) -> tuple[list[Path], l
 
 
 def _rows(path: Path) -> list[dict]:  # type: ignore[type-arg] # rows of JSON as the sets have them
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
 def _filename(name: str) -> str:

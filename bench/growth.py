@@ -42,7 +42,7 @@ async def run(turns: int) -> tuple[list[int], list[float]]:
         for path in paths:
             path.write_text(TEXTS[path.name])
         note = Path(folder) / "note.txt"
-        note.write_text("The spare key hangs behind the door. " * 200)
+        note.write_text("The spare key hangs behind the door. " * 5)
         async with opened() as services:
             owner = await organisation(services)
             base = await knowledge_base(services, owner, "bench", paths)
