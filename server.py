@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 
 from fastapi import FastAPI
+from sse_starlette.sse import AppStatus
 from starlette.middleware.cors import CORSMiddleware
 
 from tributary import __version__
@@ -45,6 +46,8 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
         )
     problems.install(app)
+    # A stop lets running turns finish, and with them the streams that tell of them.
+    AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call] # of sse-starlette
     for router in ROUTERS:
         app.include_router(router)
     return app

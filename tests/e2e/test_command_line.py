@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.support.launching import Launcher
@@ -97,3 +98,38 @@ def test_a_taken_port_is_told(newcomer: Launcher) -> None:
         refused = newcomer.command("serve", "--port", str(taken.getsockname()[1]), "--no-demo")
     assert refused.returncode == 1
     assert "can't be listened on" in refused.stderr
+
+
+def test_after_a_kill_the_next_clean_stop_takes_postgresql_along(newcomer: Launcher) -> None:
+    newcomer.start().kill()
+    assert databases(newcomer.data)
+    assert newcomer.start().stop() == 0
+    assert databases(newcomer.data) == []
+
+
+def databases(folder: Path) -> list[psutil.Process]:
+    """The PostgreSQL servers that run on this data folder."""
+    return [
+        process
+        for process in psutil.process_iter(["name", "cmdline"])
+        if process.info["name"] == "postgres" and str(folder / "postgres") in (process.info["cmdline"] or [])
+    ]
+
+
+def test_names_that_read_like_markup_are_text(newcomer: Launcher) -> None:
+    refused = newcomer.command("ask", "hi", "--bot", "[/x]")
+    assert refused.returncode == 1
+    assert "[/x] does not exist" in refused.stderr
+
+
+def test_a_first_start_that_was_cut_off_is_made_up_for() -> None:
+    with tempfile.TemporaryDirectory(prefix="tributary-cut-off-") as folder:
+        launcher = Launcher(Path(folder), "")
+        try:
+            # The organisation is there before the demo, as when a first start was stopped in the middle.
+            assert launcher.command("orgs", "set", "demo", "--files-per-day", "100").returncode == 0
+            running = launcher.start(demo=True)
+            assert any("API key of the organisation demo" in line for line in running.lines)
+            assert running.stop() == 0
+        finally:
+            launcher.close()

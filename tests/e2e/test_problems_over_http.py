@@ -18,6 +18,14 @@ CASES: list[tuple[str, str, dict[str, Any], int, str]] = [
     ("POST", "/api/bots", {"content": b"{not json"}, 422, "invalid_request"),
     ("POST", "/api/bots", {"content": b"\xff\xfe"}, 422, "invalid_request"),
     ("POST", "/knowledge/kb", {"json": {"name": "x", "embedding": "nobody/nothing"}}, 422, "invalid_request"),
+    ("POST", "/api/bots", {"content": b"[" * 100_000}, 422, "invalid_request"),
+    (
+        "POST",
+        "/api/bot/attachments/upload",
+        {"content": b"x", "headers": {"Content-Type": "multipart/form-data; boundary=" + "b" * 3000}},
+        422,
+        "invalid_request",
+    ),
     ("GET", "/api/bots?limit=0", {}, 422, "invalid_request"),
     ("GET", "/api/bots?cursor=nonsense", {}, 422, "invalid_request"),
     ("GET", "/nowhere", {}, 404, "not_found"),
@@ -31,7 +39,7 @@ def test_bad_input_is_a_problem_with_a_stable_code(
     client: httpx.Client, verb: str, path: str, request_: dict[str, Any], status: int, code: str
 ) -> None:
     headers = {"Content-Type": "application/json"} if "content" in request_ else {}
-    response = client.request(verb, path, headers=headers, **request_)
+    response = client.request(verb, path, **{"headers": headers, **request_})
     assert (response.status_code, response.json()["code"]) == (status, code)
     assert response.headers["content-type"] == "application/problem+json"
     assert {"type", "title", "status", "code", "detail"} <= response.json().keys()
@@ -43,14 +51,30 @@ def test_bad_messages_are_refused_before_anything_is_stored(client: httpx.Client
     for body, code in (
         ({}, "invalid_request"),
         ({"message": ""}, "invalid_request"),
-        ({"message": "x" * 200_001}, "invalid_request"),
         ({"message": "nul\x00"}, "invalid_request"),
         ({"message": "x", "attachments": six}, "too_many_files"),
         ({"message": "x", "replaceMessageId": six[0]["id"]}, "invalid_request"),
     ):
         response = client.post(f"/api/bots/{bot}/chat", json=body)
         assert (response.status_code, response.json()["code"]) == (422, code)
+    long = client.post(f"/api/bots/{bot}/chat", json={"message": "x" * 200_001})
+    assert (long.status_code, long.json()["code"]) == (413, "message_too_large")
     assert client.get("/api/conversations").json()["items"] == []
+
+
+def test_a_picture_that_is_no_base64_is_refused(client: httpx.Client) -> None:
+    kb = client.post("/knowledge/kb", json={"name": "K"}).json()["id"]
+    for picture in ("é", "a", "%%%%"):
+        body = {"imageBase64": picture, "mimeType": "image/png"}
+        response = client.post(f"/knowledge/kb/{kb}/search/image", json=body)
+        assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+
+
+def test_a_document_s_title_has_a_limit(client: httpx.Client) -> None:
+    kb = client.post("/knowledge/kb", json={"name": "K"}).json()["id"]
+    form = {"files": ("a.md", b"# A", "")}
+    response = client.post(f"/knowledge/kb/{kb}/documents", files=form, data={"title": "x" * 501})
+    assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
 
 
 def test_health_needs_no_key(shared: Shared) -> None:

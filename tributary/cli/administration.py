@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import typer
-from rich.table import Table
 
 from tributary.cli.options import console
 from tributary.domain.attachments import human_size
@@ -68,13 +67,10 @@ async def set_limits(
 
 
 def show_settings() -> None:
-    table = Table("variable", "default", "what it does", box=None, pad_edge=False)
     for field in Settings.model_fields.values():
-        default = "" if field.default_factory else field.default
-        table.add_row(field.alias, "" if default is None else str(default), field.description)
-    from rich.console import Console
-
-    Console().print(table)
+        default = field.get_default(call_default_factory=True, validated_data={})
+        typer.echo(f"{field.alias}" + (f"={default}" if default not in (None, [], "") else ""))
+        typer.echo(f"    {field.description}")
 
 
 async def prepare_models(settings: Settings) -> None:

@@ -35,7 +35,7 @@ async def ingest(settings: Settings, *, organisation: str, name: str, paths: Seq
             console.print(f"Made knowledge base {name}: {base.id}")
         failures = await ingest_all(services, owner.id, base.id, files)
     for file, reason in failures:
-        console.print(f"[red]failed[/red] {file}: {reason}")
+        console.print(f"failed {file}: {reason}", style="red")
     console.print(f"{len(files) - len(failures)} of {len(files)} documents are searchable in {name}")
     return len(failures)
 

@@ -17,11 +17,12 @@ from tributary.settings import Settings
 T = TypeVar("T")
 
 #: For people: progress, hints, errors. stdout is for results.
-console = Console(stderr=True, highlight=False)
+#: Without markup: names and reasons are text.
+console = Console(stderr=True, highlight=False, markup=False)
 
 Data = Annotated[
     Path | None,
-    typer.Option("--data", help="Folder of all state [default: TRIBUTARY_DATA, else the user's data folder]"),
+    typer.Option("--data", help="Folder of all state; by default TRIBUTARY_DATA, else the user's data folder"),
 ]
 Org = Annotated[str, typer.Option("--org", help="Organisation")]
 
@@ -40,7 +41,7 @@ def run(command: Callable[[], Awaitable[T]], settings: Settings, *, own_signals:
     except asyncio.CancelledError as error:
         raise typer.Exit(128 + signal.SIGTERM) from error
     except TributaryError as error:
-        console.print(f"[red]{error.title}:[/red] {error.detail}")
+        console.print(f"{error.title}: {error.detail}", style="red")
         raise typer.Exit(1) from error
 
 

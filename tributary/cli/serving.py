@@ -76,12 +76,12 @@ async def _show_demo(app: FastAPI, address: str) -> None:
 
 def _introduce(demo: Demo, address: str) -> None:
     """A first answer, the key, and a request to paste."""
-    console.print(f"\n[bold]Asked:[/bold] {demo.question}\n")
-    console.print(demo.answer["message"], markup=False)
+    console.print(f"\nAsked: {demo.question}\n", style="bold")
+    console.print(demo.answer["message"])
     for source in demo.answer["sources"]:
         if source["cited"]:
             page = f", page {source['page']}" if source["page"] else ""
-            console.print(f"  [{source['number']}] {source['source']}{page}", markup=False)
+            console.print(f"  [{source['number']}] {source['source']}{page}")
     body = json.dumps({"message": "Which formats can I put into a knowledge base?"})
     typer.echo(
         f"\nAPI key of the organisation demo, shown this once:\n  {demo.key}\n\n"

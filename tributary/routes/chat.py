@@ -10,7 +10,7 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tributary.domain.attachments import AttachmentClaim
-from tributary.domain.errors import Conflict, InvalidRequest
+from tributary.domain.errors import Conflict, InvalidRequest, MessageTooLarge
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, ServicesOf
 from tributary.routes.idempotency import Key, Result, fingerprint, once
@@ -26,6 +26,8 @@ router = APIRouter(tags=["chat"])
 #: begins with what there is, and keeps the connection alive while the model thinks.
 PATIENCE = 15.0
 KEEP_ALIVE = 10
+#: Characters of a message; what is longer is a file.
+MAX_MESSAGE = 200_000
 
 
 class ClaimBody(Body):
@@ -40,7 +42,7 @@ class ClaimBody(Body):
 
 
 class ChatBody(Body):
-    message: Text = Field(max_length=200_000)
+    message: Text
     conversation_id: str | None = None
     attachments: list[ClaimBody] = Field(default_factory=list, max_length=100)
     replace_message_id: str | None = None
@@ -52,6 +54,8 @@ async def chat(
 ) -> Response:
     """One turn. With `Accept: text/event-stream` the same turn as server-sent events: `status`, `token`, `sources`,
     `usage`, then one `done` or one `error`."""
+    if len(body.message) > MAX_MESSAGE:
+        raise MessageTooLarge(f"A message has at most {MAX_MESSAGE:,} characters; send long texts as a file")
     turn_request = TurnRequest(
         organisation_id=caller.organisation_id,
         bot_id=bot_id,

@@ -25,6 +25,7 @@ router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"])
 
 #: Files of one request.
 MAX_DOCUMENTS = 20
+MAX_TITLE = 500
 
 DOCUMENTS_BODY = {
     "requestBody": {
@@ -65,7 +66,7 @@ class DocumentShape(Shape):
 
 
 class DocumentChanges(Body):
-    title: Name | None = Field(None, max_length=500)
+    title: Name | None = Field(None, max_length=MAX_TITLE)
     importance: float | None = Field(None, ge=0, le=1, allow_inf_nan=False)
 
 
@@ -134,6 +135,8 @@ def _fields(form: Form) -> tuple[str | None, float | None]:
         raise InvalidRequest("importance is a number from 0 to 1, title a text") from error
     if importance is not None and not 0 <= importance <= 1:
         raise InvalidRequest("importance lies from 0 to 1")
+    if title is not None and len(title) > MAX_TITLE:
+        raise InvalidRequest(f"A title has at most {MAX_TITLE} characters")
     return title or None, importance
 
 

@@ -1,10 +1,13 @@
 """`Idempotency-Key`: a repeated request gets the first one's result, and happens once."""
 
+import base64
 import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 from uuid import UUID
 
+import orjson
+from cryptography.fernet import Fernet
 from fastapi import Header
 from fastapi.responses import JSONResponse
 
@@ -22,6 +25,22 @@ def fingerprint(*parts: str) -> bytes:
     for part in parts:
         digest.update(len(part).to_bytes(8, "big") + part.encode("utf-8", "surrogatepass"))
     return digest.digest()
+
+
+def _cipher(key: str) -> Fernet:
+    digest = hashlib.sha256(b"tributary idempotency " + key.encode("utf-8", "surrogatepass")).digest()
+    return Fernet(base64.urlsafe_b64encode(digest))
+
+
+def _seal(key: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The result as it is kept: readable only with the caller's key, of which just a hash is stored. An upload's result
+    holds access tokens, and those are nobody's but the caller's."""
+    return {"sealed": _cipher(key).encrypt(orjson.dumps(body)).decode()}
+
+
+def _unseal(key: str, kept: dict[str, Any]) -> dict[str, Any]:
+    opened: dict[str, Any] = orjson.loads(_cipher(key).decrypt(kept["sealed"].encode()))
+    return opened
 
 
 def response_of(status: int, body: dict[str, Any]) -> JSONResponse:
@@ -48,15 +67,15 @@ async def once(
         return response_of(*await work())
     if not key.strip():
         raise InvalidRequest("The Idempotency-Key is empty")
-    name = f"{route} {key}"
+    name = f"{route} {hashlib.sha256(key.encode()).hexdigest()}"
     stored = await store.begin(organisation_id, name, mark)
     if stored is not None:
-        return response_of(stored.status, stored.body)
+        return response_of(stored.status, _unseal(key, stored.body))
     kept = False
     try:
         status, body = await work()
         if status < 500 and status != 429:
-            await store.complete(organisation_id, name, status, body)
+            await store.complete(organisation_id, name, status, _seal(key, body))
             kept = True
         return response_of(status, body)
     except TributaryError as error:

@@ -1,7 +1,6 @@
 """Knowledge bases, and searching in them (SPEC §3, §6)."""
 
 import base64
-import binascii
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -157,7 +156,7 @@ async def search_image(kb_id: str, body: ImageSearching, caller: CallerOf, servi
     """Pictures of the knowledge base that look like this one."""
     try:
         image = base64.b64decode(body.image_base64, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # bad base64, and text beyond ASCII
         raise InvalidRequest("imageBase64 is not base64") from error
     return {
         "results": await services.retrieval.search_image(

@@ -126,8 +126,8 @@ async def _tokens(request: Request) -> AsyncIterator[_Token]:
     boundary = options.get(b"boundary", b"")
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidRequest("The body must be multipart/form-data")
-    tokens = _Tokens(boundary)
     try:
+        tokens = _Tokens(boundary)
         async for data in request.stream():
             for token in tokens.feed(data):
                 yield token

@@ -8,6 +8,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from tributary.domain.errors import InvalidRequest, Problem, TributaryError
 
@@ -46,6 +47,8 @@ async def _on_http(_: Request, error: Exception) -> JSONResponse:
     """What the framework refuses by itself: unknown paths, wrong methods."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
+    if status == HTTPStatus.BAD_REQUEST:  # a body that the framework could not even parse
+        return problem_response(InvalidRequest(str(error.detail)).problem())
     problem = Problem(
         type="about:blank",
         title=status.phrase,
@@ -58,6 +61,12 @@ async def _on_http(_: Request, error: Exception) -> JSONResponse:
     return response
 
 
+async def _on_leaving(request: Request, _: Exception) -> JSONResponse:
+    """A client that left while it was still sending hears no answer, and did nothing wrong."""
+    logger.info("%s %s: the client left", request.method, request.url.path)
+    return problem_response(InvalidRequest("The request ended before its body was whole").problem())
+
+
 async def _on_bug(request: Request, error: Exception) -> JSONResponse:
     logger.error("%s %s failed on a bug", request.method, request.url.path, exc_info=error)
     return problem_response(TributaryError("Something failed on our side; the log says what").problem())
@@ -68,4 +77,5 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(TributaryError, _on_our_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
+    app.add_exception_handler(ClientDisconnect, _on_leaving)
     app.add_exception_handler(Exception, _on_bug)
