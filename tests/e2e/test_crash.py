@@ -1,7 +1,7 @@
 """Power cuts in mid-turn: nothing is lost, nothing happens twice (SPEC §2)."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 import httpx
 import psycopg
@@ -92,6 +92,30 @@ def test_a_shutdown_lets_the_running_turn_finish(launcher: Launcher, provider: P
             hold.event.set()
             assert answer.result().json()["message"] == "The stub answers."
             assert stopping.result() == 0
+
+
+def test_a_shutdown_lets_a_stream_come_to_its_end(launcher: Launcher, provider: Provider) -> None:
+    running = launcher.start(environment=provider.environment())
+    with running.client(launcher.key()) as client:
+        bot = make_bot(client)
+        hold = Hold()
+        provider.next_chat(hold)
+        with ThreadPoolExecutor(2) as pool:
+            streaming = pool.submit(_stream, client, bot)
+            assert provider.wait_for_requests(1)
+            stopping = pool.submit(running.stop)
+            # The stream stays open while the server waits for its turn.
+            assert not wait([streaming, stopping], timeout=1.5, return_when=FIRST_COMPLETED).done
+            hold.event.set()
+            assert streaming.result()[-1] == "event: done"
+            assert stopping.result() == 0
+
+
+def _stream(client: httpx.Client, bot: str) -> list[str]:
+    """The names of a streamed turn's events."""
+    headers = {"Accept": "text/event-stream"}
+    with client.stream("POST", f"/api/bots/{bot}/chat", json={"message": "slow"}, headers=headers) as response:
+        return [line for line in response.iter_lines() if line.startswith("event:")]
 
 
 def test_a_client_that_leaves_takes_nothing_along(launcher: Launcher, provider: Provider) -> None:
