@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from tributary import __version__
 from tributary.routes import attachments, bots, chat, conversations, documents, health, knowledge, problems
+from tributary.routes.limits import BodyLimit
 from tributary.services import Services, open_services
 from tributary.settings import Settings
 
@@ -45,6 +46,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_methods=["*"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
         )
+    app.add_middleware(BodyLimit)
     problems.install(app)
     # A stop lets running turns finish, and with them the streams that tell of them.
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call] # of sse-starlette

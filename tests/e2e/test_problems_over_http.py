@@ -1,5 +1,6 @@
 """Bad input gets a clear error with a stable code, never a 500."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -75,6 +76,20 @@ def test_a_document_s_title_has_a_limit(client: httpx.Client) -> None:
     form = {"files": ("a.md", b"# A", "")}
     response = client.post(f"/knowledge/kb/{kb}/documents", files=form, data={"title": "x" * 501})
     assert (response.status_code, response.json()["code"]) == (422, "invalid_request")
+
+
+def test_a_body_that_is_too_large_is_refused_declared_or_not(client: httpx.Client) -> None:
+    bot = client.post("/api/bots", json={"name": "b"}).json()["id"]
+    path, headers = f"/api/bots/{bot}/chat", {"Content-Type": "application/json"}
+    declared = client.post(path, content=b" " * (33 * 2**20), headers=headers)
+    assert (declared.status_code, declared.json()["code"]) == (413, "message_too_large")
+
+    def pieces() -> Iterator[bytes]:
+        for _ in range(33):
+            yield b" " * 2**20
+
+    undeclared = client.post(path, content=pieces(), headers=headers)
+    assert undeclared.status_code in (413, 422)
 
 
 def test_health_needs_no_key(shared: Shared) -> None:
