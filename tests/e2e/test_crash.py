@@ -1,7 +1,8 @@
 """Power cuts in mid-turn: nothing is lost, nothing happens twice (SPEC §2)."""
 
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 import httpx
 import psycopg
@@ -105,7 +106,8 @@ def test_a_shutdown_lets_a_stream_come_to_its_end(launcher: Launcher, provider: 
             assert provider.wait_for_requests(1)
             stopping = pool.submit(running.stop)
             # The stream stays open while the server waits for its turn.
-            assert not wait([streaming, stopping], timeout=1.5, return_when=FIRST_COMPLETED).done
+            both: list[Future[Any]] = [streaming, stopping]
+            assert not wait(both, timeout=1.5, return_when=FIRST_COMPLETED).done
             hold.event.set()
             assert streaming.result()[-1] == "event: done"
             assert stopping.result() == 0
