@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-
 from nodes.retrieval.branches import QueryEmbedding
 from nodes.retrieval.query import enhanced_query
-from nodes.retrieval.ranking import evidence_hit, image_hit, merge, needs_terms, rerank
+from nodes.retrieval.ranking import evidence_hit, image_hits, merge, needs_terms, rerank
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
@@ -74,11 +72,9 @@ class Retrieval:
         found = await self._search.similar_images(
             organisation_id, knowledge_base_id, vectors=vectors, embedding=self._images.name, limit=top_k
         )
-        similarities = self._images.similarity(np.asarray([cosine for _, cosine in found], dtype=np.float32))
-        similarity = dict(zip((chunk_id for chunk_id, _ in found), similarities.tolist(), strict=True))
-        chunks = await self._knowledge.chunks(organisation_id, list(similarity))
+        chunks = await self._knowledge.chunks(organisation_id, [chunk_id for chunk_id, _ in found])
         # Pictures alone are compared, so nothing but their similarity orders them.
-        hits = [image_hit(chunk, similarity[chunk.id]) for chunk in chunks]
+        hits = image_hits(found, chunks, self._images.similarity)
         ranked = rerank(hits, Weights(vector=1.0, text=0.0, importance=0.0), top=top_k)
         return [_result(hit, _by_id(chunks)[hit["chunkId"]]) for hit in ranked]
 

@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 
 from nodes.chat.capability import CapabilityLookup
 from nodes.chat.citations import CitationFilter
-from nodes.chat.delivery import MISSING, not_sent, unsupported_note
+from nodes.chat.delivery import MISSING, not_sent
 from nodes.chat.history import (
     ANSWER_TOKENS,
     HISTORY_MESSAGES,
@@ -91,7 +91,7 @@ async def invoke_model(
 
 def _answered_without_call(state: ChatState, runtime: Runtime[Context]) -> ChatState:
     parts = human_parts("", state["deliveries"], {})
-    answer = "\n".join(part["text"] for part in parts) or unsupported_note(state["deliveries"])
+    answer = "\n".join(part["text"] for part in parts)
     runtime.stream_writer({"type": "token", "text": answer})
     return {
         "answer": answer,

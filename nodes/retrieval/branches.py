@@ -4,14 +4,13 @@ import asyncio
 from typing import Protocol
 from uuid import UUID
 
-import numpy as np
 from langgraph.errors import NodeError, NodeTimeoutError
 from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from nodes.chat.state import CallerOf, Context
 from nodes.retrieval.query import enhanced_query, recent_text
-from nodes.retrieval.ranking import evidence_hit, image_hit
+from nodes.retrieval.ranking import evidence_hit, image_hits
 from nodes.retrieval.state import BranchTask, BranchUpdate, KnowledgeGraphFacts
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphReader
@@ -82,9 +81,7 @@ async def search_images(
         organisation, UUID(base["id"]), vectors=vectors, embedding=images.name, limit=CANDIDATES
     )
     chunks = await knowledge.chunks(organisation, [chunk_id for chunk_id, _ in found]) if found else []
-    similarities = images.similarity(np.asarray([cosine for _, cosine in found], dtype=np.float32))
-    similarity = dict(zip((chunk_id for chunk_id, _ in found), similarities.tolist(), strict=True))
-    hits = [image_hit(chunk, similarity[chunk.id]) for chunk in chunks]
+    hits = image_hits(found, chunks, images.similarity)
     seeds = [hit["chunkId"] for hit in hits if hit["vector"] > 0.5]
     return Command(update={"hits": hits}, goto=Send("search_graph", {**task, "seeds": seeds}))
 

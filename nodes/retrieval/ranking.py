@@ -1,10 +1,14 @@
 """Merging what the branches found, and the rerank: pure arithmetic over hits."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
+
+import numpy as np
 
 from tributary.domain.bots import Weights
 from tributary.domain.knowledge import Chunk
 from tributary.domain.retrieval import Branch, Hit, RankedHit
+from tributary.models.protocols import Vectors
 
 #: Hits that reach the model.
 TOP = 5
@@ -15,6 +19,15 @@ EVIDENCE_SHARE = 0.5
 def image_hit(chunk: Chunk, similarity: float) -> Hit:
     """A chunk whose picture looks like an attached one: its vector term is the calibrated image similarity."""
     return _hit(chunk, vector=similarity, evidence=0.0, branch=Branch.IMAGE)
+
+
+def image_hits(
+    found: Sequence[tuple[UUID, float]], chunks: Sequence[Chunk], similarity: Callable[[Vectors], Vectors]
+) -> list[Hit]:
+    """What a search by pictures found, as chunk ids with cosines, as hits of the chunks that still exist."""
+    calibrated = similarity(np.asarray([cosine for _, cosine in found], dtype=np.float32)).tolist()
+    terms = dict(zip((chunk_id for chunk_id, _ in found), calibrated, strict=True))
+    return [image_hit(chunk, terms[chunk.id]) for chunk in chunks]
 
 
 def evidence_hit(chunk: Chunk, evidence: float) -> Hit:
