@@ -2,7 +2,8 @@
 all graph stores, so that they answer alike."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -28,6 +29,30 @@ class Named:
     entity_id: str
     key: str
     mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A relation between two entities, in the direction that it states. `weight` is summed over its sources."""
+
+    relation_id: str
+    source: str
+    target: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbourhood:
+    """The part of a graph that a walk may see: the heaviest relations of each entity that it can leave from, and the
+    number of relations that each of these has in all (`degrees`)."""
+
+    edges: Sequence[Edge]
+    degrees: Mapping[str, int]
+
+    @property
+    def truncated(self) -> bool:
+        """Whether the bound on an entity's relations kept some out."""
+        return any(degree > FAN_OUT for degree in self.degrees.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +98,32 @@ def step_share(weight: float, degree: int) -> float:
     """What a step along a relation of this weight keeps, out of an entity with `degree` relations. The first
     relations of an entity are all close to it; those of a hub have little to do with each other."""
     return STEP * weight / (weight + 1.0) / (1.0 + math.log(max(1, degree)))
+
+
+def walk(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> Iterator[Step]:
+    """The steps of all ways of up to `hops` relations that start at a seed and come to no entity twice. A way leaves
+    an entity by the heaviest of its relations, in either direction."""
+    sides = _sides(near)
+    frontier: list[tuple[str, float, tuple[str, ...]]] = [(each, score, (each,)) for each, score in seeds.items()]
+    for _ in range(hops):
+        reached: list[tuple[str, float, tuple[str, ...]]] = []
+        for entity, score, path in frontier:
+            for relation_id, neighbour, share in sides.get(entity, ()):
+                if neighbour not in path:
+                    yield Step(relation_id, neighbour, score * share)
+                    reached.append((neighbour, score * share, (*path, neighbour)))
+        frontier = reached
+
+
+def _sides(near: Neighbourhood) -> dict[str, list[tuple[str, str, float]]]:
+    """For each entity that a walk can leave: relation, neighbour, and the share that a step there keeps."""
+    sides: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
+    for edge in sorted(near.edges, key=lambda edge: (-edge.weight, edge.relation_id)):
+        for entity, neighbour in {(edge.source, edge.target), (edge.target, edge.source)}:
+            if entity in near.degrees and len(sides[entity]) < FAN_OUT:
+                share = step_share(edge.weight, near.degrees[entity])
+                sides[entity].append((edge.relation_id, neighbour, share))
+    return sides
 
 
 def entity_scores(seeds: Mapping[str, float], steps: Iterable[Step]) -> dict[str, float]:

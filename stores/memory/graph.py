@@ -1,15 +1,15 @@
 """The knowledge graph in memory: entities and relations as sums over what each document says."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from stores import walking
+from stores.graph_search import Mention, Statement, search_graph
 from stores.memory.knowledge import MemoryKnowledge
 from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings
+from stores.walking import Edge, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
-from tributary.text.entity_keys import phrase_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +129,7 @@ class MemoryGraph:
                 if owner == organisation_id and self._current(organisation_id, knowledge_base_id, said)
             ]
         )
-        seeds = _seeds(sums, query, frozenset(seed_chunks))
-        walked = list(_walk(sums, seeds, max(1, min(hops, walking.MAX_HOPS))))
-        steps = [step for step in walked if step is not None]
-        relations = walking.relation_scores(steps)
-        return GraphFindings(
-            entities=tuple(sums.fact(key) for key in list(walking.entity_scores(seeds, steps))[:limit]),
-            relations=tuple(sums.connection(each) for each in list(relations)[:limit]),
-            passages=walking.passages(seeds, _supports(sums, seeds, relations), limit=limit),
-            truncated=None in walked,
-        )
+        return await search_graph(MemoryGraphSource(sums), query=query, seed_chunks=seed_chunks, hops=hops, limit=limit)
 
     def _current(self, organisation_id: UUID, knowledge_base_id: UUID, said: _Said) -> bool:
         """Whether the document still has the chunks that it was written with."""
@@ -148,46 +139,52 @@ class MemoryGraph:
         return False
 
 
-def _seeds(sums: _Sums, query: str, chunks: frozenset[UUID]) -> dict[str, float]:
-    spans = phrase_keys(query)
-    named = [
-        walking.Named(key, name, sums.mentions[key]) for name in spans if name in sums.names for key in sums.names[name]
-    ]
-    seeding = {
-        key: sums.mentions[key]
-        for key, places in sums.mentioned.items()
-        if any(chunk_id in chunks for chunk_id, _ in places)
-    }
-    return walking.choose_seeds(spans, named, seeding)
+class MemoryGraphSource:
+    """`GraphSource` over summed documents. An entity's id is its key."""
 
+    def __init__(self, sums: _Sums) -> None:
+        self._sums = sums
 
-def _walk(sums: _Sums, seeds: Mapping[str, float], hops: int) -> Iterator[walking.Step | None]:
-    """Each step taken; None where the bound on an entity's relations kept some out."""
-    frontier: list[tuple[str, float, tuple[str, ...]]] = [(key, score, (key,)) for key, score in seeds.items()]
-    for _ in range(hops):
-        reached: list[tuple[str, float, tuple[str, ...]]] = []
-        for key, score, path in frontier:
-            near = sums.near[key]
-            if len(near) > walking.FAN_OUT:
-                yield None
-            for neighbour, relation in near[: walking.FAN_OUT]:
-                if neighbour in path:
-                    continue
-                lent = score * walking.step_share(relation.weight, len(near))
-                yield walking.Step(relation.id, neighbour, lent)
-                reached.append((neighbour, lent, (*path, neighbour)))
-        frontier = reached
+    async def named(self, keys: Sequence[str]) -> Sequence[Named]:
+        sums = self._sums
+        return [Named(key, name, sums.mentions[key]) for name in keys if name in sums.names for key in sums.names[name]]
 
+    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Mapping[str, int]:
+        wanted = frozenset(chunk_ids)
+        return {
+            key: self._sums.mentions[key]
+            for key, places in self._sums.mentioned.items()
+            if any(chunk_id in wanted for chunk_id, _ in places)
+        }
 
-def _supports(sums: _Sums, seeds: Mapping[str, float], relations: Mapping[str, float]) -> Iterator[walking.Support]:
-    mentioned: dict[tuple[UUID, UUID], float] = defaultdict(float)
-    stated: dict[tuple[UUID, UUID], float] = defaultdict(float)
-    for key, score in seeds.items():
-        for place in sums.mentioned[key]:
-            mentioned[place] += score
-    for relation_id, score in relations.items():
-        relation = sums.relations[relation_id]
-        for place, weight in relation.stated.items():
-            stated[place] += score * weight / relation.weight
-    for place in mentioned.keys() | stated.keys():
-        yield walking.Support(*place, mentioned[place], stated[place])
+    async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
+        near = self._sums.near
+        degrees: dict[str, int] = {}
+        edges: dict[str, Edge] = {}
+        frontier = set(entities)
+        for _ in range(hops):
+            degrees |= {entity: len(near[entity]) for entity in frontier}
+            heaviest = [side for entity in frontier for side in near[entity][:fan_out]]
+            edges |= {each.id: Edge(each.id, each.source, each.target, each.weight) for _, each in heaviest}
+            frontier = {neighbour for neighbour, _ in heaviest} - degrees.keys()
+        return Neighbourhood(list(edges.values()), degrees)
+
+    async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
+        return [
+            Mention(entity, chunk_id, document_id)
+            for entity in entities
+            for chunk_id, document_id in sorted(self._sums.mentioned[entity])[:limit]
+        ]
+
+    async def statements(self, relations: Sequence[str]) -> Sequence[Statement]:
+        return [
+            Statement(relation_id, chunk_id, document_id, weight / self._sums.relations[relation_id].weight)
+            for relation_id in relations
+            for (chunk_id, document_id), weight in self._sums.relations[relation_id].stated.items()
+        ]
+
+    async def entity_facts(self, entities: Sequence[str]) -> Mapping[str, EntityFact]:
+        return {entity: self._sums.fact(entity) for entity in entities}
+
+    async def relation_facts(self, relations: Sequence[str]) -> Mapping[str, RelationFact]:
+        return {relation: self._sums.connection(relation) for relation in relations}

@@ -18,38 +18,36 @@ JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.knowledge_base_
                   AND e.id = m.entity_id
 """
 
-# Each entity follows at most `fan_out` relations, the heaviest; one more is fetched, `cut`, to know that a bound
-# was met, and goes no further. CYCLE ends paths that come back to where they have been.
-WALK = """
+# The heaviest relations of one entity, `near.entity_id` at their other end; one to itself counts once.
+_HEAVIEST = """
+    SELECT sides.relation_id, sides.source_id, sides.target_id, sides.weight, sides.entity_id
+    FROM (
+        (SELECT id AS relation_id, source_id, target_id, weight, target_id AS entity_id FROM kg_relations
+         WHERE organisation_id = %(organisation)s AND source_id = {entity}
+         ORDER BY weight DESC, id LIMIT %(fan_out)s)
+        UNION ALL
+        (SELECT id, source_id, target_id, weight, source_id FROM kg_relations
+         WHERE organisation_id = %(organisation)s AND target_id = {entity} AND source_id <> target_id
+         ORDER BY weight DESC, id LIMIT %(fan_out)s)
+    ) sides
+    ORDER BY weight DESC, relation_id LIMIT %(fan_out)s
+"""
+# The entities that a walk leaves from, each once: the seeds, and what lies less than `hops` steps away. CYCLE ends
+# ways that come back to where they have been. Then the heaviest relations of each.
+NEIGHBOURHOOD = f"""
 WITH RECURSIVE walk AS (
-    SELECT e.id AS entity_id, e.degree, seed.score, 0 AS depth, NULL::uuid AS relation_id, false AS cut
-    FROM unnest(%(seeds)s::uuid[], %(scores)s::float8[]) AS seed (id, score)
-    JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = seed.id
+    SELECT seed.id AS entity_id, 1 AS depth FROM unnest(%(seeds)s::uuid[]) AS seed (id)
     UNION ALL
-    SELECT e.id, e.degree,
-           walk.score * %(step)s * near.weight / (near.weight + 1) / (1 + ln(greatest(walk.degree, 1))),
-           walk.depth + 1, near.relation_id, near.position > %(fan_out)s
-    FROM walk
-    CROSS JOIN LATERAL (
-        SELECT sides.*, row_number() OVER (ORDER BY sides.weight DESC, sides.relation_id) AS position
-        FROM (
-            (SELECT id AS relation_id, target_id AS entity_id, weight FROM kg_relations
-             WHERE organisation_id = %(organisation)s AND source_id = walk.entity_id
-             ORDER BY weight DESC, id LIMIT %(fan_out)s + 1)
-            UNION ALL
-            (SELECT id, source_id, weight FROM kg_relations
-             WHERE organisation_id = %(organisation)s AND target_id = walk.entity_id AND source_id <> target_id
-             ORDER BY weight DESC, id LIMIT %(fan_out)s + 1)
-        ) sides
-        ORDER BY position LIMIT %(fan_out)s + 1
-    ) near
-    JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = near.entity_id
-    WHERE walk.depth < %(hops)s AND NOT walk.cut
-) CYCLE entity_id SET looped USING path
-SELECT relation_id, entity_id, sum(score)::float8 AS score, cut
-FROM walk
-WHERE depth > 0 AND (cut OR NOT looped)
-GROUP BY relation_id, entity_id, cut
+    SELECT near.entity_id, walk.depth + 1
+    FROM walk CROSS JOIN LATERAL ({_HEAVIEST.format(entity="walk.entity_id")}) near
+    WHERE walk.depth < %(hops)s
+) CYCLE entity_id SET looped USING path,
+left_from AS (SELECT DISTINCT entity_id FROM walk WHERE NOT looped)
+SELECT e.id::text AS entity_id, e.degree, near.relation_id::text AS relation_id, near.source_id::text AS source_id,
+       near.target_id::text AS target_id, near.weight
+FROM left_from
+JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = left_from.entity_id
+LEFT JOIN LATERAL ({_HEAVIEST.format(entity="e.id")}) near ON true
 """
 
 ENTITIES = """
@@ -63,24 +61,20 @@ JOIN kg_entities s ON s.organisation_id = r.organisation_id AND s.id = r.source_
 JOIN kg_entities t ON t.organisation_id = r.organisation_id AND t.id = r.target_id
 WHERE r.organisation_id = %(organisation)s AND r.id = ANY(%(ids)s)
 """
-# Of a hub's many mentions only some are read: a passage that matters states a relation or names another seed too.
-PASSAGES = """
-SELECT chunk_id, document_id, sum(mentioned)::float8 AS mentioned, sum(stated)::float8 AS stated
-FROM (
-    SELECT m.chunk_id, m.document_id, seed.score AS mentioned, 0 AS stated
-    FROM unnest(%(seeds)s::uuid[], %(scores)s::float8[]) AS seed (id, score)
-    CROSS JOIN LATERAL (
-        SELECT DISTINCT chunk_id, document_id FROM kg_mentions
-        WHERE organisation_id = %(organisation)s AND entity_id = seed.id
-        LIMIT %(mentions)s
-    ) m
-    UNION ALL
-    SELECT s.chunk_id, s.document_id, 0, walked.score * s.weight / greatest(r.weight, s.weight)
-    FROM unnest(%(relations)s::uuid[], %(relation_scores)s::float8[]) AS walked (id, score)
-    JOIN kg_relations r ON r.organisation_id = %(organisation)s AND r.id = walked.id
-    JOIN kg_relation_sources s ON s.organisation_id = %(organisation)s AND s.relation_id = walked.id
-) supports
-GROUP BY chunk_id, document_id
+MENTIONS = """
+SELECT seed.id::text AS entity_id, m.chunk_id, m.document_id
+FROM unnest(%(entities)s::uuid[]) AS seed (id)
+CROSS JOIN LATERAL (
+    SELECT DISTINCT chunk_id, document_id FROM kg_mentions
+    WHERE organisation_id = %(organisation)s AND entity_id = seed.id
+    LIMIT %(limit)s
+) m
+"""
+STATEMENTS = """
+SELECT s.relation_id::text AS relation_id, s.chunk_id, s.document_id, s.weight / greatest(r.weight, s.weight) AS share
+FROM unnest(%(relations)s::uuid[]) AS walked (id)
+JOIN kg_relations r ON r.organisation_id = %(organisation)s AND r.id = walked.id
+JOIN kg_relation_sources s ON s.organisation_id = %(organisation)s AND s.relation_id = walked.id
 """
 
 # Held until the transaction ends: neither a newer revision nor a delete comes between the check and the rows.

@@ -57,7 +57,8 @@ FROM (
            (SELECT count(*) FROM kg_relations r
             WHERE r.organisation_id = %(organisation)s AND r.source_id = o.entity_id)
          + (SELECT count(*) FROM kg_relations r
-            WHERE r.organisation_id = %(organisation)s AND r.target_id = o.entity_id) AS degree
+            WHERE r.organisation_id = %(organisation)s AND r.target_id = o.entity_id
+              AND r.source_id <> r.target_id) AS degree
     FROM kg_entity_sources o
     WHERE o.organisation_id = %(organisation)s AND o.entity_id = ANY(%(ids)s)
     GROUP BY o.entity_id

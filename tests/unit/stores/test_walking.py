@@ -6,8 +6,11 @@ import pytest
 
 from stores.walking import (
     CHUNK_SEED,
+    FAN_OUT,
     MAX_SEEDS,
+    Edge,
     Named,
+    Neighbourhood,
     Step,
     Support,
     choose_seeds,
@@ -15,6 +18,7 @@ from stores.walking import (
     passages,
     relation_scores,
     step_share,
+    walk,
 )
 
 A, B = UUID(int=1), UUID(int=2)
@@ -81,3 +85,35 @@ def test_evidence_is_at_most_one() -> None:
 def test_passages_with_equal_evidence_come_by_id() -> None:
     found = passages({"x": 1.0}, [Support(B, B, 1.0, 0.0), Support(A, A, 1.0, 0.0)], limit=5)
     assert [passage.chunk_id for passage in found] == [A, B]
+
+
+def near(*edges: tuple[str, str], degrees: dict[str, int] | None = None) -> Neighbourhood:
+    """Relations of weight 1; every entity can be left from."""
+    counted = {entity: sum(entity in edge for edge in edges) for entity in {each for edge in edges for each in edge}}
+    return Neighbourhood([Edge("-".join(edge), *edge, 1.0) for edge in edges], degrees or counted)
+
+
+def test_a_walk_follows_relations_in_both_directions() -> None:
+    steps = walk({"b": 1.0}, near(("a", "b"), ("b", "c")), hops=1)
+    assert {step.reached for step in steps} == {"a", "c"}
+
+
+def test_a_walk_goes_no_further_than_its_hops() -> None:
+    steps = walk({"a": 1.0}, near(("a", "b"), ("b", "c"), ("c", "d")), hops=2)
+    assert [step.reached for step in steps] == ["b", "c"]
+
+
+def test_a_walk_comes_to_no_entity_twice() -> None:
+    steps = walk({"a": 1.0}, near(("a", "b"), ("b", "a"), ("a", "a")), hops=2)
+    assert [step.relation_id for step in steps] == ["a-b", "b-a"]
+
+
+def test_a_walk_leaves_no_entity_whose_relations_were_not_asked_for() -> None:
+    steps = walk({"a": 1.0}, near(("a", "b"), ("b", "c"), degrees={"a": 1}), hops=2)
+    assert [step.reached for step in steps] == ["b"]
+
+
+def test_a_walk_leaves_an_entity_by_a_bounded_number_of_relations() -> None:
+    hub = near(*(("hub", f"spoke{n}") for n in range(FAN_OUT + 5)))
+    assert len(list(walk({"hub": 1.0}, hub, hops=1))) == FAN_OUT
+    assert hub.truncated

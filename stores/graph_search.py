@@ -1,0 +1,124 @@
+"""Searching a knowledge graph: what an engine is asked for, in which order, and how its answers become findings. Only
+the questions differ between engines; seeds, walk and scores are `stores.walking`'s."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from stores import walking
+from stores.protocols.graph import GraphFindings
+from stores.walking import Named, Neighbourhood, Support
+from tributary.domain.retrieval import EntityFact, RelationFact
+from tributary.text.entity_keys import phrase_keys
+
+#: Passages of one seed that are looked at: of a hub's many, one that matters states a relation or names another seed.
+MENTIONS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A passage that mentions an entity, once however often it does."""
+
+    entity_id: str
+    chunk_id: UUID
+    document_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A passage that states a relation; `share` in (0, 1] is its part of the relation's weight."""
+
+    relation_id: str
+    chunk_id: UUID
+    document_id: UUID
+    share: float
+
+
+class GraphSource(Protocol):
+    """One knowledge base's graph inside an engine. Each method is one bounded question; none scores anything. Ids are
+    the engine's own; those that are unknown, or of another knowledge base, have no answer."""
+
+    async def named(self, keys: Sequence[str]) -> Sequence[Named]:
+        """The entities that these keys name, by name or alias."""
+        ...
+
+    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Mapping[str, int]:
+        """The entities that these passages mention, with their number of mentions in the knowledge base."""
+        ...
+
+    async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
+        """The relations within `hops` steps: of each entity the `fan_out` heaviest, ties by id, in both directions.
+        `degrees` holds every entity whose relations were asked for; a relation of an entity to itself counts once."""
+        ...
+
+    async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
+        """At most `limit` passages of each entity, which ones is the engine's choice."""
+        ...
+
+    async def statements(self, relations: Sequence[str]) -> Sequence[Statement]: ...
+
+    async def entity_facts(self, entities: Sequence[str]) -> Mapping[str, EntityFact]: ...
+
+    async def relation_facts(self, relations: Sequence[str]) -> Mapping[str, RelationFact]: ...
+
+
+async def search_graph(
+    source: GraphSource, *, query: str, seed_chunks: Sequence[UUID], hops: int, limit: int
+) -> GraphFindings:
+    """What `GraphReader.search` promises, of one knowledge base."""
+    seeds = await _seeds(source, query, seed_chunks)
+    if not seeds:
+        return GraphFindings()
+    hops = max(1, min(hops, walking.MAX_HOPS))
+    near = await source.neighbourhood(list(seeds), hops=hops, fan_out=walking.FAN_OUT)
+    entities, relations = await asyncio.to_thread(_walked, seeds, near, hops)
+    supports = _supports(
+        seeds,
+        relations,
+        await source.mentions(list(seeds), limit=MENTIONS),
+        await source.statements(list(relations)) if relations else (),
+    )
+    entity_facts = await source.entity_facts(list(entities)[:limit])
+    relation_facts = await source.relation_facts(list(relations)[:limit]) if relations else {}
+    return GraphFindings(
+        entities=tuple(entity_facts[each] for each in entities if each in entity_facts),
+        relations=tuple(relation_facts[each] for each in relations if each in relation_facts),
+        passages=walking.passages(seeds, supports, limit=limit),
+        truncated=near.truncated,
+    )
+
+
+async def _seeds(source: GraphSource, query: str, seed_chunks: Sequence[UUID]) -> dict[str, float]:
+    spans = await asyncio.to_thread(phrase_keys, query)
+    named = await source.named(list(spans)) if spans else ()
+    seeding = await source.mentioned_by(seed_chunks) if seed_chunks else {}
+    return walking.choose_seeds(spans, named, seeding)
+
+
+def _walked(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> tuple[dict[str, float], dict[str, float]]:
+    """The scores of entities and of relations, best first."""
+    steps = list(walking.walk(seeds, near, hops))
+    return walking.entity_scores(seeds, steps), walking.relation_scores(steps)
+
+
+def _supports(
+    seeds: Mapping[str, float],
+    relations: Mapping[str, float],
+    mentions: Sequence[Mention],
+    statements: Sequence[Statement],
+) -> Iterator[Support]:
+    """What speaks for each passage: the scores of the seeds that it mentions and of the relations that it states."""
+    documents: dict[UUID, UUID] = {}
+    mentioned: dict[UUID, float] = defaultdict(float)
+    stated: dict[UUID, float] = defaultdict(float)
+    for mention in mentions:
+        documents[mention.chunk_id] = mention.document_id
+        mentioned[mention.chunk_id] += seeds[mention.entity_id]
+    for statement in statements:
+        documents[statement.chunk_id] = statement.document_id
+        stated[statement.chunk_id] += relations[statement.relation_id] * statement.share
+    for chunk_id, document_id in documents.items():
+        yield Support(chunk_id, document_id, mentioned[chunk_id], stated[chunk_id])
