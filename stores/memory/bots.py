@@ -9,7 +9,7 @@ from stores.memory.tables import MemoryTables
 from stores.protocols.knowledge import KnowledgeReader
 from stores.requirements import require_weights
 from stores.texts import require_storable
-from tributary.domain.bots import Bot, Weights
+from tributary.domain.bots import Bot, CapabilityOverrides, Weights
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import new_id
 
@@ -30,6 +30,8 @@ class MemoryBots:
         model: str,
         knowledge_base_ids: Sequence[UUID],
         weights: Weights,
+        capabilities: CapabilityOverrides | None = None,
+        shrink_images: bool = False,
     ) -> Bot:
         self._tables.organisation(organisation_id)
         require_storable(name, prompt, model)
@@ -43,6 +45,8 @@ class MemoryBots:
             knowledge_base_ids=await self._known(organisation_id, knowledge_base_ids),
             created_at=self._tables.clock(),
             weights=weights,
+            capabilities=capabilities or CapabilityOverrides(),
+            shrink_images=shrink_images,
         )
         self._tables.bots[organisation_id, bot.id] = bot
         return bot
@@ -69,13 +73,16 @@ class MemoryBots:
         model: str | None = None,
         knowledge_base_ids: Sequence[UUID] | None = None,
         weights: Weights | None = None,
+        capabilities: CapabilityOverrides | None = None,
+        shrink_images: bool | None = None,
     ) -> Bot:
         bot = await self.get(organisation_id, bot_id)
         if weights is not None:
             require_weights(weights)
         texts = {"name": name, "prompt": prompt, "model": model}
         require_storable(*(text for text in texts.values() if text is not None))
-        changes: dict[str, Any] = texts | {"weights": weights}
+        changes: dict[str, Any] = texts | {"weights": weights, "capabilities": capabilities}
+        changes["shrink_images"] = shrink_images
         if knowledge_base_ids is not None:
             changes["knowledge_base_ids"] = await self._known(organisation_id, knowledge_base_ids)
         changed = replace(bot, **{field: value for field, value in changes.items() if value is not None})

@@ -1,6 +1,7 @@
 """Bots in PostgreSQL."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -8,9 +9,10 @@ from psycopg.errors import ForeignKeyViolation
 from psycopg.rows import DictRow
 
 from stores.postgres.database import Connection, Database
+from stores.postgres.jsonb import as_jsonb
 from stores.postgres.statements import pipelined, query
 from stores.requirements import require_weights
-from tributary.domain.bots import Bot, Weights
+from tributary.domain.bots import Bot, CapabilityOverrides, Weights
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import new_id
 
@@ -26,15 +28,19 @@ _GET = f"{_BOT} AND b.id = %(id)s"
 _FIRST_PAGE = f"{_BOT} ORDER BY b.id LIMIT %(limit)s"
 _NEXT_PAGE = f"{_BOT} AND b.id > %(after)s ORDER BY b.id LIMIT %(limit)s"
 _INSERT = """
-INSERT INTO bots (organisation_id, id, name, prompt, model, weight_vector, weight_text, weight_importance)
-VALUES (%(organisation)s, %(id)s, %(name)s, %(prompt)s, %(model)s, %(vector)s, %(text)s, %(importance)s)
+INSERT INTO bots (organisation_id, id, name, prompt, model, weight_vector, weight_text, weight_importance,
+                  capabilities, shrink_images)
+VALUES (%(organisation)s, %(id)s, %(name)s, %(prompt)s, %(model)s, %(vector)s, %(text)s, %(importance)s,
+        %(capabilities)s, %(shrink_images)s)
 RETURNING id
 """
 _UPDATE = """
 UPDATE bots
 SET name = coalesce(%(name)s, name), prompt = coalesce(%(prompt)s, prompt), model = coalesce(%(model)s, model),
     weight_vector = coalesce(%(vector)s, weight_vector), weight_text = coalesce(%(text)s, weight_text),
-    weight_importance = coalesce(%(importance)s, weight_importance)
+    weight_importance = coalesce(%(importance)s, weight_importance),
+    capabilities = coalesce(%(capabilities)s::jsonb, capabilities),
+    shrink_images = coalesce(%(shrink_images)s, shrink_images)
 WHERE organisation_id = %(organisation)s AND id = %(id)s
 RETURNING id
 """
@@ -67,9 +73,12 @@ class PostgresBots:
         model: str,
         knowledge_base_ids: Sequence[UUID],
         weights: Weights,
+        capabilities: CapabilityOverrides | None = None,
+        shrink_images: bool = False,
     ) -> Bot:
         bot_id = new_id()
-        values = {"id": bot_id, "name": name, "prompt": prompt, "model": model} | _terms(weights)
+        values = {"id": bot_id, "name": name, "prompt": prompt, "model": model, "shrink_images": shrink_images}
+        values |= _terms(weights) | _said(capabilities or CapabilityOverrides())
         wanted = list(dict.fromkeys(knowledge_base_ids))
         try:
             async with self._database.organisation(organisation_id) as connection:
@@ -99,8 +108,11 @@ class PostgresBots:
         model: str | None = None,
         knowledge_base_ids: Sequence[UUID] | None = None,
         weights: Weights | None = None,
+        capabilities: CapabilityOverrides | None = None,
+        shrink_images: bool | None = None,
     ) -> Bot:
-        values = {"id": bot_id, "name": name, "prompt": prompt, "model": model} | _terms(weights)
+        values = {"id": bot_id, "name": name, "prompt": prompt, "model": model, "shrink_images": shrink_images}
+        values |= _terms(weights) | _said(capabilities)
         wanted = None if knowledge_base_ids is None else list(dict.fromkeys(knowledge_base_ids))
         try:
             async with self._database.organisation(organisation_id) as connection:
@@ -149,6 +161,13 @@ def _terms(weights: Weights | None) -> dict[str, Any]:
     return {"vector": weights.vector, "text": weights.text, "importance": weights.importance}
 
 
+def _said(capabilities: CapabilityOverrides | None) -> dict[str, Any]:
+    if capabilities is None:
+        return {"capabilities": None}
+    said = {name: value for name, value in asdict(capabilities).items() if value is not None}
+    return {"capabilities": as_jsonb(said)}
+
+
 def _bot(row: DictRow) -> Bot:
     return Bot(
         id=row["id"],
@@ -159,4 +178,6 @@ def _bot(row: DictRow) -> Bot:
         knowledge_base_ids=tuple(row["knowledge_base_ids"]),
         created_at=row["created_at"],
         weights=Weights(vector=row["weight_vector"], text=row["weight_text"], importance=row["weight_importance"]),
+        capabilities=CapabilityOverrides(**row["capabilities"]),
+        shrink_images=row["shrink_images"],
     )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from tributary.domain.bots import Bot, Weights
+from tributary.domain.bots import Bot, CapabilityOverrides, Weights
 
 
 class BotStore(Protocol):
@@ -19,6 +19,8 @@ class BotStore(Protocol):
         model: str,
         knowledge_base_ids: Sequence[UUID],
         weights: Weights,
+        capabilities: CapabilityOverrides | None = None,
+        shrink_images: bool = False,
     ) -> Bot: ...
 
     async def get(self, organisation_id: UUID, bot_id: UUID) -> Bot: ...
@@ -37,8 +39,10 @@ class BotStore(Protocol):
         model: str | None = None,
         knowledge_base_ids: Sequence[UUID] | None = None,
         weights: Weights | None = None,
+        capabilities: CapabilityOverrides | None = None,
+        shrink_images: bool | None = None,
     ) -> Bot:
-        """Changes what is not `None`."""
+        """Changes what is not `None`; `weights` and `capabilities` as a whole."""
         ...
 
     async def delete(self, organisation_id: UUID, bot_id: UUID) -> None:

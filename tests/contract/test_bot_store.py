@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from tests.support.chat_worlds import ChatWorld
-from tributary.domain.bots import Weights
+from tributary.domain.bots import CapabilityOverrides, Weights
 from tributary.domain.errors import Conflict, InvalidRequest, NotFound
 
 pytest_plugins = ["tests.support.chat_fixtures"]
@@ -154,3 +154,24 @@ async def test_another_organisation_can_not_read_change_list_or_delete_a_bot(cha
         await chat.bots.delete(chat.globex, made.id)
     assert list(await chat.bots.list(chat.globex, after=None, limit=10)) == []
     assert await chat.bots.get(chat.acme, made.id) == made
+
+
+async def test_what_is_said_of_a_model_is_kept_and_replaced_as_a_whole(chat: ChatWorld) -> None:
+    said = CapabilityOverrides(image=False, audio=True, context_window=8_192)
+    made = await chat.bot(capabilities=said, shrink_images=True)
+    assert (await chat.bots.get(chat.acme, made.id)) == made
+    assert (made.capabilities, made.shrink_images) == (said, True)
+
+    renamed = await chat.bots.update(chat.acme, made.id, name="other")
+    assert (renamed.capabilities, renamed.shrink_images) == (said, True)
+
+    changed = await chat.bots.update(
+        chat.acme, made.id, capabilities=CapabilityOverrides(max_output=64), shrink_images=False
+    )
+    assert (changed.capabilities, changed.shrink_images) == (CapabilityOverrides(max_output=64), False)
+    assert (await chat.bots.get(chat.acme, made.id)) == changed
+
+
+async def test_nothing_is_said_of_a_model_where_nothing_was_given(chat: ChatWorld) -> None:
+    made = await chat.bot()
+    assert (made.capabilities, made.shrink_images) == (CapabilityOverrides(), False)

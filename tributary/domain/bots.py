@@ -1,4 +1,4 @@
-"""Bots: a prompt, a model, the linked knowledge bases, and how their hits are weighed."""
+"""Bots: a prompt, a model and what it takes, the linked knowledge bases, and how their hits are weighed."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,6 +15,18 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
+class CapabilityOverrides:
+    """What a bot's owner says of its model, where lists and defaults say nothing or something else; None leaves it to
+    them. `context_window` and `max_output` are in tokens; answers are limited to `max_output`."""
+
+    image: bool | None = None
+    pdf: bool | None = None
+    audio: bool | None = None
+    context_window: int | None = None
+    max_output: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Bot:
     id: UUID
     organisation_id: UUID
@@ -24,3 +36,6 @@ class Bot:
     knowledge_base_ids: tuple[UUID, ...]
     created_at: datetime
     weights: Weights = field(default_factory=Weights)
+    capabilities: CapabilityOverrides = field(default_factory=CapabilityOverrides)
+    #: Whether pictures over the limits of a model call are made smaller instead of being left out.
+    shrink_images: bool = False

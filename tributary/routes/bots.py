@@ -5,12 +5,14 @@ from uuid import UUID
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from tributary.domain.bots import Bot, Weights
+from tributary.domain.bots import Bot, CapabilityOverrides, Weights
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
 from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, Text, page_of
 
 router = APIRouter(prefix="/api/bots", tags=["bots"])
+
+_SHRINK = "Makes pictures over the limits of a model call smaller instead of leaving them out"
 
 
 class WeightsBody(Body):
@@ -22,12 +24,27 @@ class WeightsBody(Body):
         return Weights(self.vector, self.text, self.importance)
 
 
+class CapabilitiesBody(Body):
+    """What the bot's model takes, where the provider's list or our defaults don't know it; null leaves it to them."""
+
+    image: bool | None = Field(None, description="Whether the model takes images")
+    pdf: bool | None = Field(None, description="Whether the model takes PDFs")
+    audio: bool | None = Field(None, description="Whether the model takes audio")
+    context_window: int | None = Field(None, ge=512, le=100_000_000, description="Tokens of prompt and answer together")
+    max_output: int | None = Field(None, ge=1, le=10_000_000, description="Tokens that an answer is limited to")
+
+    def value(self) -> CapabilityOverrides:
+        return CapabilityOverrides(**self.model_dump())
+
+
 class NewBot(Body):
     name: Name = Field(max_length=200)
     prompt: Text = Field("", max_length=100_000)
     model: str | None = Field(None, max_length=200, description="Default: `TRIBUTARY_CHAT_MODEL`")
     knowledge_base_ids: list[UUID] = Field(default_factory=list, max_length=50)
     weights: WeightsBody = WeightsBody()
+    capabilities: CapabilitiesBody = CapabilitiesBody()
+    shrink_images: bool = Field(False, description=_SHRINK)
 
 
 class BotChanges(Body):
@@ -36,12 +53,22 @@ class BotChanges(Body):
     model: str | None = Field(None, max_length=200)
     knowledge_base_ids: list[UUID] | None = Field(None, max_length=50)
     weights: WeightsBody | None = None
+    capabilities: CapabilitiesBody | None = Field(None, description="Replaces all that was said of the model")
+    shrink_images: bool | None = Field(None, description=_SHRINK)
 
 
 class WeightsShape(Shape):
     vector: float
     text: float
     importance: float
+
+
+class CapabilitiesShape(Shape):
+    image: bool | None
+    pdf: bool | None
+    audio: bool | None
+    context_window: int | None
+    max_output: int | None
 
 
 class BotShape(Shape):
@@ -51,6 +78,8 @@ class BotShape(Shape):
     model: str
     knowledge_base_ids: list[UUID]
     weights: WeightsShape
+    capabilities: CapabilitiesShape
+    shrink_images: bool
 
 
 def shape(bot: Bot) -> BotShape:
@@ -68,6 +97,8 @@ async def create_bot(body: NewBot, caller: OwnerOf, services: ServicesOf) -> Bot
         model=model,
         knowledge_base_ids=body.knowledge_base_ids,
         weights=body.weights.value(),
+        capabilities=body.capabilities.value(),
+        shrink_images=body.shrink_images,
     )
     return shape(bot)
 
@@ -95,6 +126,8 @@ async def update_bot(bot_id: str, body: BotChanges, caller: OwnerOf, services: S
         model=body.model,
         knowledge_base_ids=body.knowledge_base_ids,
         weights=body.weights.value() if body.weights else None,
+        capabilities=body.capabilities.value() if body.capabilities else None,
+        shrink_images=body.shrink_images,
     )
     return shape(bot)
 
