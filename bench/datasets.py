@@ -29,10 +29,17 @@ class BenchDocument:
         return f"{self.name}#page={page}" if self.paged else self.name
 
 
+#: A cited page that holds less of the reference answer's words is a wrong citation.
+_SOUND_OVERLAP = 0.5
+
+
 @dataclass(frozen=True, slots=True)
 class BenchQuery:
+    """`cites`: whether the set names a page that holds the answer; None where it names no pages."""
+
     id: str
     text: str
+    cites: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +56,13 @@ def load_set(data: Path, name: str, *, limit: int = 600) -> BenchSet:
     """The set of that name below `data`, with its first `limit` judged questions."""
     folder = data / name
     judgements = _judgements(folder / "qrels.tsv")
-    queries = [BenchQuery(row["id"], row["text"]) for row in _rows(folder, "queries") if row["id"] in judgements]
+    queries = [_query(row) for row in _rows(folder, "queries") if row["id"] in judgements]
     return BenchSet(name, tuple(_documents(_rows(folder, "corpus"))), tuple(queries[:limit]), judgements)
+
+
+def _query(row: dict[str, Any]) -> BenchQuery:
+    overlap = row.get("gold_overlap")
+    return BenchQuery(row["id"], row["text"], None if overlap is None else overlap >= _SOUND_OVERLAP)
 
 
 def _rows(folder: Path, stem: str) -> list[dict[str, Any]]:

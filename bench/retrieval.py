@@ -1,218 +1,133 @@
-"""Retrieval quality of the product on judged sets: its splitter, its embedder, its PostgreSQL store.
+"""Retrieval quality of the product on judged sets: its splitter, its embedders, its PostgreSQL store.
 
-    python -m bench.retrieval --data DIR [--sets NAME …] [--documents N] [--questions N]
+    python -m bench.retrieval --data DIR [--embedding NAME …] [--sets NAME …] [--documents N] [--questions N]
 
-Prints for each set nDCG@10 and recall@5 of vectors alone, words alone, both by reciprocal rank, and the store's own
-order, with the median time of a search. A document counts by its best chunk; where judgements name pages, a page
-does. `--documents` keeps a set small: those that are judged relevant first. Vectors are kept in a folder of the
-platform's cache, by model and text.
+For each embedder and set: nDCG@10 and recall@5 of vectors alone, words alone, both fused by reciprocal rank with equal
+weights, and the product's own order; how much the product gains over either part, with the 95 % interval of a paired
+bootstrap; and a verdict. A document counts by its best chunk; where judgements name pages, a page does. One
+configuration serves all sets. Exits with 1 where a promise of `bench.outcomes` is broken.
+
+Vectors are kept text by text in a folder of the platform's cache; figures go to `--json` too. `--documents` keeps a
+set small: those that are judged relevant first.
 """
 
 import argparse
 import asyncio
-import hashlib
-import statistics
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import numpy as np
 from platformdirs import user_cache_path
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from bench.datasets import BenchDocument, BenchSet, load_set
-from bench.metrics import ndcg_at_k, recall_at_k
-from nodes.ingest.splitting import embedding_text, split
+from bench.collection import SplitDocument, fill, organisation, smaller, split_set
+from bench.datasets import BenchSet, load_set
+from bench.machine import surroundings
+from bench.outcomes import Outcome, broken_promises
+from bench.parts import Parts
+from bench.retrieval_report import write_json, write_row, write_table
+from bench.vector_cache import VectorCache
 from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
-from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.migrate import migrate
 from stores.postgres.search import PostgresSearch
-from tributary.domain.ids import new_id
-from tributary.domain.knowledge import ChunkDraft, Document, DocumentStatus, KnowledgeBase, Stage
-from tributary.domain.retrieval import Hit
 from tributary.models.embeddings import TextEmbedders
 from tributary.models.protocols import TextEmbedder, Vectors
-from tributary.settings import E5, Settings
+from tributary.settings import E5, MINILM, Settings
 
-DEFAULT_SETS = (
-    "retrieval/scifact",
-    "retrieval/xquad/en",
-    "retrieval/cmrc2018_zh",
-    "docs_qa/northwind_pdf",
-    "docs_qa/aws_docs",
+SETS = (
+    *(f"docs_qa/{name}" for name in ("anthropic_docs", "aws_docs", "northwind_pdf")),
+    *(f"multihop/{name}" for name in ("hotpotqa100", "musique100")),
+    *(f"retrieval/{name}" for name in ("adi", "cisi", "cmrc2018_zh", "code_chunks", "cranfield", "limit_small", "med")),
+    *(f"retrieval/{name}" for name in ("scifact", "xquad/de", "xquad/en", "xquad/ru", "xquad/th")),
 )
 #: Hits asked for: enough that every unit of the first ten has its best chunk among them.
 HITS = 100
-RRF_K = 60
+#: As many documents as no set has.
+WHOLE = 1_000_000
 
 
-class VectorCache:
-    """Embeds each text once for all runs."""
+@dataclass(frozen=True)
+class Bench:
+    """What the measurement of every set of an embedder shares."""
 
-    def __init__(self, embedder: TextEmbedder, folder: Path) -> None:
-        self._embedder = embedder
-        self._folder = folder / embedder.name.replace("/", "-")
-        self._folder.mkdir(parents=True, exist_ok=True)
+    database: Database
+    organisation_id: UUID
+    embedder: TextEmbedder
+    cache: VectorCache
+    progress: Progress
 
-    async def documents(self, texts: Sequence[str]) -> Vectors:
-        return await self._kept("passages", texts, self._embedder.embed_documents)
+    async def measure(self, bench_set: BenchSet) -> Outcome:
+        documents = await asyncio.to_thread(split_set, bench_set, self.embedder)
+        texts = [text for each in documents for text in each.texts]
+        questions = [query.text for query in bench_set.queries]
+        with self._bar(f"{bench_set.name}: embedding", len(texts) + len(questions)) as task:
+            vectors = await self.cache.documents(texts, lambda count: self.progress.advance(task, count))
+            asked = await self.cache.queries(questions, lambda count: self.progress.advance(task, count))
+        outcome = Outcome(self.embedder.name, bench_set, chunks=len(texts))
+        await self._search(outcome, documents, vectors, asked)
+        return outcome
 
-    async def queries(self, texts: Sequence[str]) -> Vectors:
-        async def embed(batch: Sequence[str]) -> Vectors:
-            return np.stack([await self._embedder.embed_query(text) for text in batch])
-
-        return await self._kept("questions", texts, embed)
-
-    async def _kept(self, kind: str, texts: Sequence[str], embed: Callable[..., object]) -> Vectors:
-        digest = hashlib.sha256("\0".join((kind, *texts)).encode()).hexdigest()[:32]
-        path = self._folder / f"{digest}.npy"
-        if not path.exists():
-            vectors = await embed(texts)  # type: ignore[misc]
-            np.save(path, vectors)
-        kept: Vectors = np.load(path)
-        return kept
-
-
-class Collection:
-    """A set in a knowledge base of its own."""
-
-    def __init__(self, database: Database, organisation_id: UUID, embedder: TextEmbedder, cache: VectorCache) -> None:
-        self.search = PostgresSearch(database)
-        self.organisation_id = organisation_id
-        self.units: dict[str, str] = {}
-        self._knowledge = PostgresKnowledge(database)
-        self._embedder = embedder
-        self._cache = cache
-
-    async def fill(self, bench_set: BenchSet) -> KnowledgeBase:
-        base = await self._knowledge.create_knowledge_base(
-            self.organisation_id,
-            name=bench_set.name,
-            description="",
-            embedding=self._embedder.name,
-            dimension=self._embedder.dimension,
-        )
-        chunks = [await asyncio.to_thread(self._split, document) for document in bench_set.documents]
-        texts = [
-            embedding_text(chunk, document.parsed.title)
-            for document, drafts in zip(bench_set.documents, chunks, strict=True)
-            for chunk in drafts
-        ]
-        vectors = await self._cache.documents(texts)
-        first = 0
-        for document, drafts in zip(bench_set.documents, chunks, strict=True):
-            await self._write(base, document, drafts, vectors[first : first + len(drafts)])
-            first += len(drafts)
-        print(f"{bench_set.name}: {len(bench_set.documents)} documents, {len(texts)} chunks")
-        return base
-
-    def _split(self, document: BenchDocument) -> list[ChunkDraft]:
-        return split(document.parsed, count_tokens=self._embedder.count_tokens, max_tokens=self._embedder.max_tokens)
-
-    async def _write(
-        self, base: KnowledgeBase, document: BenchDocument, chunks: Sequence[ChunkDraft], vectors: Vectors
+    async def _search(
+        self, outcome: Outcome, documents: Sequence[SplitDocument], vectors: Vectors, asked: Vectors
     ) -> None:
-        row = _document(base, document.name)
-        await self._knowledge.add_document(row)
-        summary = vectors[:3].mean(axis=0)
-        ids = await self._knowledge.write_document(
-            self.organisation_id,
-            row.id,
-            row.revision,
-            parsed=document.parsed,
-            summary="",
-            topics=[],
-            document_type="",
-            summary_vector=summary if len(chunks) else None,
-            chunks=chunks,
-            vectors=vectors,
-        )
-        assert ids is not None
-        self.units |= {str(ids[chunk.ordinal]): document.unit_of(chunk.page) for chunk in chunks}
+        base, units = await fill(self.database, self.organisation_id, self.embedder, documents, vectors)
+        parts, search = Parts(documents, vectors), PostgresSearch(self.database)
+        queries = outcome.bench_set.queries
+        with self._bar(f"{outcome.bench_set.name}: searching", len(queries)) as task:
+            for query, vector in zip(queries, asked, strict=True):
+                started = time.perf_counter()
+                hits = await search.search(
+                    self.organisation_id,
+                    base.id,
+                    query=query.text,
+                    recent="",
+                    vector=vector,
+                    embedder=self.embedder,
+                    limit=HITS,
+                )
+                outcome.seconds.append(time.perf_counter() - started)
+                ours = list(dict.fromkeys(units[hit["chunkId"]] for hit in hits))
+                outcome.judge(query, parts.rankings(query.text, vector) | {"ours": ours})
+                self.progress.advance(task)
+
+    @contextmanager
+    def _bar(self, title: str, total: int) -> Iterator[TaskID]:
+        task = self.progress.add_task(title, total=total)
+        try:
+            yield task
+        finally:
+            self.progress.remove_task(task)
 
 
-def _document(base: KnowledgeBase, name: str) -> Document:
-    now = datetime.now(UTC)
-    return Document(
-        id=new_id(),
-        organisation_id=base.organisation_id,
-        knowledge_base_id=base.id,
-        filename=name,
-        title=name,
-        content_type="text/markdown",
-        size=0,
-        sha256="",
-        storage_key="",
-        status=DocumentStatus.PROCESSING,
-        stage=Stage.INDEXING,
-        progress=0.0,
-        importance=0.5,
-        created_at=now,
-        updated_at=now,
-    )
-
-
-def rankings(hits: Sequence[Hit], units: Mapping[str, str]) -> dict[str, list[str]]:
-    """The units of a question's hits, in each order that is compared."""
-    by_vector = sorted(hits, key=lambda hit: -hit["vector"])
-    by_words = sorted((hit for hit in hits if hit["text"] > 0), key=lambda hit: -hit["text"])
-    fused: dict[str, float] = {}
-    for order in (by_vector, by_words):
-        for place, hit in enumerate(order):
-            fused[hit["chunkId"]] = fused.get(hit["chunkId"], 0.0) + 1 / (RRF_K + place + 1)
-    orders = {
-        "vectors": [hit["chunkId"] for hit in by_vector],
-        "words": [hit["chunkId"] for hit in by_words],
-        "RRF": sorted(fused, key=lambda chunk_id: -fused[chunk_id]),
-        "ours": [hit["chunkId"] for hit in hits],
-    }
-    return {name: list(dict.fromkeys(units[chunk_id] for chunk_id in order)) for name, order in orders.items()}
-
-
-async def measure(collection: Collection, bench_set: BenchSet, embedder: TextEmbedder, cache: VectorCache) -> None:
-    base = await collection.fill(bench_set)
-    vectors = await cache.queries([query.text for query in bench_set.queries])
-    scores: dict[str, list[tuple[float, float]]] = {}
-    times = []
-    for query, vector in zip(bench_set.queries, vectors, strict=True):
-        started = time.perf_counter()
-        hits = await collection.search.search(
-            collection.organisation_id,
-            base.id,
-            query=query.text,
-            recent="",
-            vector=vector,
-            embedder=embedder,
-            limit=2 * HITS,
-        )
-        times.append(time.perf_counter() - started)
-        grades = bench_set.judgements[query.id]
-        for name, ranking in rankings(hits, collection.units).items():
-            scores.setdefault(name, []).append((ndcg_at_k(ranking, grades), recall_at_k(ranking, grades, 5)))
-    for name, each in scores.items():
-        ndcg, recall = np.mean(each, axis=0)
-        print(f"  {name:8} nDCG@10 {ndcg:.3f}  recall@5 {recall:.3f}")
-    print(f"  {len(times)} searches, median {1000 * statistics.median(times):.0f} ms")
-
-
-def smaller(bench_set: BenchSet, documents: int) -> BenchSet:
-    """The set with that many documents: the relevant ones, then others in an order that never changes."""
-    relevant = {unit for query in bench_set.queries for unit in bench_set.judgements[query.id]}
-    ordered = sorted(
-        bench_set.documents,
-        key=lambda each: (not each.paged and each.name not in relevant, hashlib.sha256(each.name.encode()).digest()),
-    )
-    return replace(bench_set, documents=tuple(ordered[:documents]))
-
-
-async def run(arguments: argparse.Namespace) -> None:
+async def measure_all(options: argparse.Namespace, database: Database, progress: Progress) -> list[Outcome]:
+    organisation_id = await organisation(database)
     embedders = TextEmbedders(Settings())
-    embedder = await embedders.prepare(arguments.embedding)
-    cache = VectorCache(embedder, user_cache_path("tributary-bench"))
+    outcomes = []
+    overall = progress.add_task("sets", total=len(options.embedding) * len(options.sets))
+    for name in options.embedding:
+        embedder = await embedders.prepare(name)
+        cache = VectorCache(embedder, user_cache_path("tributary-bench"))
+        bench = Bench(database, organisation_id, embedder, cache, progress)
+        for chosen in options.sets:
+            bench_set = smaller(load_set(options.data, chosen, limit=options.questions), options.documents)
+            outcomes.append(await bench.measure(bench_set))
+            write_row(progress.console, outcomes[-1])
+            progress.advance(overall)
+        cache.close()
+    await embedders.aclose()
+    return outcomes
+
+
+async def run(options: argparse.Namespace, console: Console) -> list[Outcome]:
+    """Everything on a PostgreSQL of its own, in a folder that goes with the run."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with tempfile.TemporaryDirectory(prefix="tributary-bench-") as folder:
         postgres = EmbeddedPostgres(Path(folder) / "pg")
         dsn = postgres.start()
@@ -220,31 +135,31 @@ async def run(arguments: argparse.Namespace) -> None:
             access = await migrate(dsn, dsn)
             database = Database(dsn, role=access.role)
             await database.open()
-            organisation_id = await _organisation(database)
-            for name in arguments.sets:
-                bench_set = smaller(load_set(arguments.data, name, limit=arguments.questions), arguments.documents)
-                await measure(Collection(database, organisation_id, embedder, cache), bench_set, embedder, cache)
-            await database.close()
+            try:
+                with Progress(*columns, console=console, transient=True) as progress:
+                    return await measure_all(options, database, progress)
+            finally:
+                await database.close()
         finally:
             postgres.stop()
-    await embedders.aclose()
-
-
-async def _organisation(database: Database) -> UUID:
-    created = uuid4()
-    async with database.upkeep() as connection:
-        await connection.execute("INSERT INTO organisations (id, name) VALUES (%s, 'bench')", (created,))
-    return created
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--sets", nargs="+", default=list(DEFAULT_SETS))
-    parser.add_argument("--documents", type=int, default=1_000_000)
-    parser.add_argument("--questions", type=int, default=600)
-    parser.add_argument("--embedding", default=E5)
-    asyncio.run(run(parser.parse_args()))
+    parser.add_argument("--data", type=Path, required=True, help="folder of the judged sets")
+    parser.add_argument("--embedding", nargs="+", default=[E5, MINILM], help="local embedders, one after the other")
+    parser.add_argument("--sets", nargs="+", default=list(SETS))
+    parser.add_argument("--documents", type=int, default=WHOLE, help="documents of a set at most")
+    parser.add_argument("--questions", type=int, default=600, help="questions of a set at most")
+    parser.add_argument("--json", type=Path, default=Path("build/bench/retrieval.json"), help="where the figures go")
+    options = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 200)
+    started = surroundings()
+    outcomes = asyncio.run(run(options, console))
+    broken = broken_promises(outcomes, whole=options.documents >= WHOLE)
+    write_table(console, outcomes, started, broken)
+    write_json(options.json, outcomes, started, broken)
+    sys.exit(bool(broken))
 
 
 if __name__ == "__main__":
