@@ -55,6 +55,7 @@ def build_chat_graph(ports: ChatPorts) -> Builder:
             caller=caller,
             conversations=conversations,
             blobs=retrieval.blobs,
+            pictures=ports.pictures,
             models=ports.models,
             stops=ports.stops,
         ),

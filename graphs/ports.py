@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from nodes.chat.invoke import ChatModel, StopSignals
+from nodes.chat.loading import Pictures
 from nodes.chat.state import CallerOf
 from nodes.retrieval.branches import QueryEmbedding
 from stores.protocols.attachments import AttachmentStore
@@ -12,7 +13,7 @@ from stores.protocols.conversations import ConversationStore
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
-from tributary.models.protocols import ImageEmbedder
+from tributary.models.protocols import ImageSpaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class RetrievalPorts:
     graph: GraphReader
     blobs: BlobStore
     queries: QueryEmbedding
-    images: ImageEmbedder
+    images: ImageSpaces
     branch_timeout: float = 10.0
 
 
@@ -37,5 +38,6 @@ class ChatPorts:
     bots: BotStore
     conversations: ConversationStore
     attachments: AttachmentStore
+    pictures: Pictures
     models: ChatModel
     stops: StopSignals

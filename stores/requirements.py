@@ -1,9 +1,12 @@
-"""What every backend asks of the values it is given, where the types can't say it."""
+"""What every backend asks of the values it is given, and makes of them, where the types can't say it."""
 
 import math
+from typing import Any
 
+from stores.protocols.conversations import Answer
 from stores.texts import require_storable
 from tributary.domain.bots import Weights
+from tributary.domain.conversations import MessageStatus
 from tributary.domain.errors import InvalidRequest
 from tributary.domain.identity import Limits
 
@@ -43,6 +46,14 @@ def require_limits(limits: Limits) -> None:
     ):
         if value is not None and not 0 <= value <= most:
             raise InvalidRequest(f"The {name} must lie between 0 and {most:g}")
+
+
+def question_after(answer: Answer) -> tuple[MessageStatus, dict[str, Any]]:
+    """What becomes of a question by its answer: its status, and what is added to its details. A part of an answer
+    leaves it as open to another try as none would."""
+    if answer.status not in (MessageStatus.FAILED, MessageStatus.INTERRUPTED):
+        return MessageStatus.COMPLETE, {}
+    return answer.status, {name: answer.details[name] for name in ("problem",) if name in answer.details}
 
 
 def require_weights(weights: Weights) -> None:

@@ -30,6 +30,7 @@ from stores.protocols.conversations import ConversationStore
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
+from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
@@ -167,7 +168,7 @@ def _wire(
     checkpoints: Checkpoints,
 ) -> Services:
     blobs = open_blobs(settings)
-    images = ImageEmbedders().embedder()
+    images = ImageEmbedders(embedders)
     queries = QueryCache(embedders)
     identity, bots = PostgresIdentity(database), PostgresBots(database)
     attachments, conversations = PostgresAttachments(database), PostgresConversations(database, queue)
@@ -189,6 +190,7 @@ def _wire(
         bots=bots,
         conversations=conversations,
         attachments=attachments,
+        pictures=PreparedPictures(sandbox),
         models=ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout),
         stops=stops,
     )
@@ -200,7 +202,7 @@ def _wire(
         queue_timeout=settings.queue_timeout,
     )
     documents, worker = open_ingestion(
-        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals
+        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images
     )
     return Services(
         settings=settings,

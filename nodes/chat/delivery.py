@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from nodes.chat.state import Delivery
 from tributary.domain.attachments import (
+    MAX_FILES,
     MAX_SENT_FILE_BYTES,
     MAX_SENT_TOTAL_BYTES,
     AttachedFile,
@@ -16,36 +17,41 @@ from tributary.models.catalogue import Capabilities
 UNSUPPORTED = "unsupported"
 TOO_LARGE = "too_large"
 MISSING = "missing"
+UNREADABLE = "unreadable"
+
+#: What a picture over the limits is made small to, where the bot has it so: five of them fill the total of a message.
+SHRUNK_BYTES = MAX_SENT_TOTAL_BYTES // MAX_FILES
+#: Where less than this is left of the total, a picture would not be worth much.
+LEAST_SHRUNK_BYTES = 64 * 1024
 
 
-def plan_delivery(files: Sequence[AttachedFile], capabilities: Capabilities) -> list[Delivery]:
-    """Judges each file, in the order given. What the model does not take uses nothing of the total."""
+def plan_delivery(files: Sequence[AttachedFile], capabilities: Capabilities, *, shrink: bool = False) -> list[Delivery]:
+    """Judges each file, in the order given. What the model does not get uses nothing of the total."""
     spent = 0
     deliveries = []
     for file in files:
-        reason = _reason(file, spent, capabilities)
-        if not reason:
-            spent += file["size"]
-        deliveries.append(Delivery(file=file, reason=reason))
+        delivery, taken = judge(file, spent, capabilities, shrink=shrink)
+        spent += taken
+        deliveries.append(delivery)
     return deliveries
 
 
-def _reason(file: AttachedFile, spent: int, capabilities: Capabilities) -> str:
-    if not takes(capabilities, Modality(file["modality"])):
-        return UNSUPPORTED
-    if file["size"] > MAX_SENT_FILE_BYTES or spent + file["size"] > MAX_SENT_TOTAL_BYTES:
-        return TOO_LARGE
-    return ""
+def judge(file: AttachedFile, spent: int, capabilities: Capabilities, *, shrink: bool) -> tuple[Delivery, int]:
+    """How a file is delivered once `spent` bytes of the total are gone, and the bytes that it takes of it. With
+    `shrink`, a picture that is over the limits is made to fit."""
+    if not capabilities.accepts(Modality(file["modality"])):
+        return Delivery(file=file, reason=UNSUPPORTED, shrinkTo=0), 0
+    if file["size"] <= MAX_SENT_FILE_BYTES and spent + file["size"] <= MAX_SENT_TOTAL_BYTES:
+        return Delivery(file=file, reason="", shrinkTo=0), file["size"]
+    room = min(SHRUNK_BYTES, MAX_SENT_TOTAL_BYTES - spent)
+    if shrink and file["modality"] == Modality.IMAGE and room >= LEAST_SHRUNK_BYTES:
+        return Delivery(file=file, reason="", shrinkTo=room), room
+    return Delivery(file=file, reason=TOO_LARGE, shrinkTo=0), 0
 
 
-def takes(capabilities: Capabilities, modality: Modality) -> bool:
-    """Whether the model accepts files of this kind; text is always inlined."""
-    return {
-        Modality.TEXT: True,
-        Modality.IMAGE: capabilities.images,
-        Modality.PDF: capabilities.pdfs,
-        Modality.AUDIO: capabilities.audio,
-    }[modality]
+def taken_bytes(deliveries: Sequence[Delivery]) -> int:
+    """What the files that are sent take of the total of a message."""
+    return sum(each["shrinkTo"] or each["file"]["size"] for each in deliveries if not each["reason"])
 
 
 def unsupported_note(deliveries: Sequence[Delivery]) -> str:
@@ -62,6 +68,11 @@ def too_large_note(file: AttachedFile) -> str:
 def missing_note(file: AttachedFile) -> str:
     """What stands in the place of a file whose bytes are gone."""
     return f"[File no longer available: {file['filename']}]"
+
+
+def unreadable_note(file: AttachedFile) -> str:
+    """What stands in the place of a picture that can't be decoded any more."""
+    return f"[File can't be read: {file['filename']}]"
 
 
 def not_sent(deliveries: Sequence[Delivery]) -> list[NotSent]:

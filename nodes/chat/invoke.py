@@ -1,44 +1,30 @@
 """The one model call of a turn."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 from uuid import UUID
 
 from langchain_core.messages import BaseMessage
 from langgraph.runtime import Runtime
 
-from nodes.chat.capability import CapabilityLookup
+from nodes.chat.answering import NO_USAGE, AnswerWriter, write_answer
+from nodes.chat.budget import answer_tokens, tokens_for_past, too_large
+from nodes.chat.capability import CapabilityLookup, capabilities_of
 from nodes.chat.citations import CitationFilter
-from nodes.chat.delivery import MISSING, not_sent
-from nodes.chat.history import (
-    ANSWER_TOKENS,
-    HISTORY_MESSAGES,
-    earlier_file_note,
-    files_to_replay,
-    trim_history,
-)
-from nodes.chat.messages import (
-    Block,
-    binary_block,
-    build_messages,
-    has_content,
-    history_messages,
-    human_parts,
-    text_file_block,
-)
+from nodes.chat.delivery import not_sent, taken_bytes
+from nodes.chat.history import HISTORY_MESSAGES, Budget, Past, earlier_file_note, plan_past
+from nodes.chat.loading import Pictures, load_files
+from nodes.chat.messages import Block, build_messages, file_block, has_content, history_messages, human_parts
 from nodes.chat.prompt import system_text
 from nodes.chat.state import CallerOf, ChatState, Context, Delivery
-from nodes.chat.stopping import until_stopped
 from stores.protocols.blobs import BlobStore
 from stores.protocols.conversations import ConversationStore
-from tributary.domain.attachments import AttachedFile, Modality
-from tributary.domain.conversations import Message, MessageStatus, Usage
-from tributary.domain.errors import MessageTooLarge, NotFound
-from tributary.files.text import decode_text
+from tributary.domain.conversations import Message, MessageStatus
+from tributary.domain.errors import MessageTooLarge
 from tributary.models.catalogue import Capabilities
 from tributary.models.content import text_block
-from tributary.models.invoke import Finish, Piece
+from tributary.models.invoke import Piece
 
 
 class ChatModel(CapabilityLookup, Protocol):
@@ -65,62 +51,60 @@ async def invoke_model(
     caller: CallerOf,
     conversations: ConversationStore,
     blobs: BlobStore,
+    pictures: Pictures,
     models: ChatModel,
     stops: StopSignals,
 ) -> ChatState:
-    """Loads bytes and history, builds the messages, and streams the answer with its citations made sound."""
-    deliveries = state["deliveries"]
-    if not has_content(state["message"], deliveries):
-        return _answered_without_call(state, runtime)
-    capabilities = await models.capabilities(state["turn"]["model"])
-    loaded, history = await asyncio.gather(
-        load_files([each["file"] for each in deliveries if not each["reason"]], blobs),
+    """Loads bytes and history, builds the messages, and streams the answer with its citations made sound. A message
+    that does not fit and a provider that fails are values: `error`, beside what was said until then."""
+    turn = state["turn"]
+    if not has_content(state["message"], state["deliveries"]):
+        return _answered_without_call(runtime, state["deliveries"])
+    capabilities, loaded, history = await asyncio.gather(
+        capabilities_of(turn, models),
+        load_files(state["deliveries"], blobs=blobs, pictures=pictures),
         _history(state, runtime, caller, conversations),
     )
-    deliveries = _with_missing(deliveries, loaded)
-    system = system_text(state["turn"]["prompt"], state["context"])
-    parts = human_parts(state["message"], deliveries, loaded)
-    budget = _history_budget(system, parts, state["files"], capabilities, models)
-    past = await _past(
-        trim_history(history, budget=budget, count_tokens=models.count_tokens), deliveries, capabilities, blobs
+    deliveries = loaded.judged(state["deliveries"])
+    if not has_content(state["message"], deliveries):
+        return _answered_without_call(runtime, deliveries)
+    system = system_text(turn["prompt"], state["context"])
+    parts = human_parts(state["message"], deliveries, loaded.contents)
+    try:
+        past = _plan(state, system, parts, deliveries, history, capabilities, models)
+    except MessageTooLarge as error:
+        return {**_refused(error), "notSent": not_sent(deliveries)}
+    messages = build_messages(system, await _past_messages(past, blobs, pictures), parts)
+    answer = await write_answer(
+        _naming_files(models.stream(turn["model"], messages), deliveries),
+        stops.wait(UUID(turn["conversationId"])),
+        AnswerWriter(runtime, CitationFilter(len(state["sources"]))),
+        model=turn["model"],
+        messages=messages,
     )
-    messages = build_messages(system, past, parts)
-    answer = await _stream(state, runtime, messages, models, stops)
     return {**answer, "notSent": not_sent(deliveries)}
 
 
-def _answered_without_call(state: ChatState, runtime: Runtime[Context]) -> ChatState:
-    parts = human_parts("", state["deliveries"], {})
-    answer = "\n".join(part["text"] for part in parts)
+def _answered_without_call(runtime: Runtime[Context], deliveries: Sequence[Delivery]) -> ChatState:
+    answer = "\n".join(part["text"] for part in human_parts("", deliveries, {}))
     runtime.stream_writer({"type": "token", "text": answer})
     return {
         "answer": answer,
         "status": MessageStatus.COMPLETE.value,
-        "usage": Usage(inputTokens=0, outputTokens=0, totalTokens=0),
+        "usage": NO_USAGE,
+        "finishReason": "stop",
+        "notSent": not_sent(deliveries),
     }
 
 
-async def load_files(files: Sequence[AttachedFile], blobs: BlobStore) -> Mapping[str, bytes | str | None]:
-    """The files' contents by id: decoded text, bytes of others, None for what is gone."""
-
-    async def load(file: AttachedFile) -> bytes | str | None:
-        try:
-            content = await blobs.get(file["storageKey"])
-        except NotFound:
-            return None
-        return await asyncio.to_thread(decode_text, content) if file["modality"] == Modality.TEXT else content
-
-    contents = await asyncio.gather(*(load(file) for file in files))
-    return {file["id"]: content for file, content in zip(files, contents, strict=True)}
-
-
-def _with_missing(deliveries: Sequence[Delivery], loaded: Mapping[str, bytes | str | None]) -> list[Delivery]:
-    return [
-        Delivery(file=each["file"], reason=MISSING)
-        if not each["reason"] and loaded[each["file"]["id"]] is None
-        else each
-        for each in deliveries
-    ]
+def _refused(error: MessageTooLarge) -> ChatState:
+    return {
+        "answer": "",
+        "status": MessageStatus.FAILED.value,
+        "usage": NO_USAGE,
+        "finishReason": "error",
+        "error": error.problem(),
+    }
 
 
 async def _history(
@@ -135,77 +119,49 @@ async def _history(
     )
 
 
-def _history_budget(
-    system: str, parts: Sequence[Block], files: Sequence[AttachedFile], capabilities: Capabilities, models: ChatModel
-) -> int:
-    """Tokens left for the past once the system message, the question and room for an answer are kept.
-
-    Raises:
-        MessageTooLarge: the question alone, with its inlined texts and the context, does not fit.
-    """
-    texts = [system, *(part["text"] for part in parts if part["type"] == "text")]
-    needed = sum(models.count_tokens(text) for text in texts)
-    answer = min(capabilities.max_output_tokens or ANSWER_TOKENS, ANSWER_TOKENS, capabilities.context_tokens // 4)
-    left = capabilities.context_tokens - answer - needed
-    if left < 0:
-        names = ", ".join(file["filename"] for file in files if file["modality"] == Modality.TEXT)
-        raise MessageTooLarge(
-            f"The message needs about {needed} tokens and the model takes {capabilities.context_tokens - answer}"
-            + (f"; leave out or shorten: {names}" if names else "")
-        )
-    return left
-
-
-async def _past(
-    history: Sequence[Message], deliveries: Sequence[Delivery], capabilities: Capabilities, blobs: BlobStore
-) -> list[BaseMessage]:
-    """History with the files of earlier questions: sent again within the budget, else a note in their place."""
-    spent = sum(each["file"]["size"] for each in deliveries if not each["reason"])
-    replay = files_to_replay(history, spent=spent, capabilities=capabilities)
-    contents = await load_files(list(replay.values()), blobs) if replay else {}
-    return history_messages(
-        [(message, [_replayed(file, replay, contents) for file in message.attachments]) for message in history]
+def _plan(
+    state: ChatState,
+    system: str,
+    parts: Sequence[Block],
+    deliveries: Sequence[Delivery],
+    history: Sequence[Message],
+    capabilities: Capabilities,
+    models: ChatModel,
+) -> Past:
+    """What of the past goes along. Raises `MessageTooLarge`."""
+    turn = state["turn"]
+    window = capabilities.context_tokens - answer_tokens(capabilities, turn["saidOfModel"]["maxOutput"])
+    tokens = tokens_for_past(system, parts, deliveries, window=window, count_tokens=models.count_tokens)
+    return plan_past(
+        history,
+        Budget(tokens, taken_bytes(deliveries)),
+        capabilities=capabilities,
+        count_tokens=models.count_tokens,
+        shrink=turn["shrinkImages"],
+        present={file["id"] for file in state["files"]},
     )
 
 
-def _replayed(
-    file: dict[str, str], replay: Mapping[str, AttachedFile], contents: Mapping[str, bytes | str | None]
-) -> Block:
-    content = contents.get(file["id"])
-    if content is None:
-        return dict(text_block(earlier_file_note(file["filename"])))
-    if isinstance(content, str):
-        return text_file_block(replay[file["id"]], content)
-    return binary_block(replay[file["id"]], content)
+async def _past_messages(past: Past, blobs: BlobStore, pictures: Pictures) -> list[BaseMessage]:
+    """History with the files of earlier questions, or a note in their place."""
+    loaded = await load_files(list(past.replayed.values()), blobs=blobs, pictures=pictures)
+
+    def part(message: Message, attached: dict[str, str]) -> Block:
+        delivery = past.replayed.get((str(message.id), attached["id"]))
+        content = loaded.contents.get(attached["id"]) if delivery else None
+        if delivery is None or content is None:
+            return dict(text_block(earlier_file_note(attached["filename"])))
+        return file_block(delivery["file"], content)
+
+    return history_messages(
+        [(message, [part(message, attached) for attached in message.attachments]) for message in past.messages]
+    )
 
 
-async def _stream(
-    state: ChatState,
-    runtime: Runtime[Context],
-    messages: Sequence[BaseMessage],
-    models: ChatModel,
-    stops: StopSignals,
-) -> ChatState:
-    turn = state["turn"]
-    reader = CitationFilter(len(state["sources"]))
-    written: list[str] = []
-    usage = Usage(inputTokens=0, outputTokens=0, totalTokens=0)
-
-    def write(text: str) -> None:
-        if text:
-            written.append(text)
-            runtime.stream_writer({"type": "token", "text": text})
-
-    stopped = False
-    async for piece in until_stopped(models.stream(turn["model"], messages), stops.wait(UUID(turn["conversationId"]))):
-        if piece is None:
-            stopped = True
-            break
-        if isinstance(piece, Finish):
-            usage = piece.usage
-        else:
-            write(reader.feed(piece.text))
-    write(reader.finish())
-    runtime.stream_writer({"type": "usage", "usage": usage})
-    status = MessageStatus.STOPPED if stopped else MessageStatus.COMPLETE
-    return {"answer": "".join(written), "status": status.value, "usage": usage}
+async def _naming_files(pieces: AsyncIterator[Piece], deliveries: Sequence[Delivery]) -> AsyncIterator[Piece]:
+    """The pieces; a message that the provider finds too large is refused with the names of its files."""
+    try:
+        async for piece in pieces:
+            yield piece
+    except MessageTooLarge as error:
+        raise too_large(error.detail, deliveries) from error

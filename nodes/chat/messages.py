@@ -5,20 +5,29 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from nodes.chat.delivery import TOO_LARGE, UNSUPPORTED, missing_note, too_large_note, unsupported_note
+from nodes.chat.delivery import (
+    MISSING,
+    TOO_LARGE,
+    UNREADABLE,
+    UNSUPPORTED,
+    missing_note,
+    too_large_note,
+    unreadable_note,
+    unsupported_note,
+)
+from nodes.chat.loading import Content
 from nodes.chat.state import Delivery
 from tributary.domain.attachments import AttachedFile, FileType, Modality
 from tributary.domain.conversations import Message, Role
+from tributary.files.images import PreparedImage
 from tributary.models.content import audio_block, image_block, pdf_block, text_block
 
 Block = dict[str, Any]
 
 
-def human_parts(message: str, deliveries: Sequence[Delivery], loaded: Mapping[str, bytes | str | None]) -> list[Block]:
+def human_parts(message: str, deliveries: Sequence[Delivery], contents: Mapping[str, Content]) -> list[Block]:
     """The parts of a question: its text, then each file in the order given, or the note that stands in its place.
-
-    `loaded` holds, by id, the decoded text of text files, the bytes of others, None for what is gone.
-    """
+    `contents` are the files' by id, of those that are sent."""
     parts: list[Block] = [dict(text_block(message))] if message.strip() else []
     note = unsupported_note(deliveries)
     if note:
@@ -26,33 +35,25 @@ def human_parts(message: str, deliveries: Sequence[Delivery], loaded: Mapping[st
     for delivery in deliveries:
         if delivery["reason"] == UNSUPPORTED:
             continue
-        parts.append(_block(delivery, loaded.get(delivery["file"]["id"])))
+        note_of = _NOTES.get(delivery["reason"])
+        file = delivery["file"]
+        parts.append(dict(text_block(note_of(file))) if note_of else file_block(file, contents[file["id"]]))
     return parts
 
 
-def _block(delivery: Delivery, content: bytes | str | None) -> Block:
-    file = delivery["file"]
-    if delivery["reason"] == TOO_LARGE:
-        return dict(text_block(too_large_note(file)))
-    if content is None:
-        return dict(text_block(missing_note(file)))
+_NOTES = {TOO_LARGE: too_large_note, MISSING: missing_note, UNREADABLE: unreadable_note}
+
+
+def file_block(file: AttachedFile, content: Content) -> Block:
+    """A file as a content block with its true type; text is inlined under its name."""
     if isinstance(content, str):
-        return text_file_block(file, content)
-    return binary_block(file, content)
-
-
-def binary_block(file: AttachedFile, content: bytes) -> Block:
-    """An image, PDF or audio file as a content block, with its true type."""
+        return dict(text_block(f"[File: {file['filename']}]\n{content}"))
+    if isinstance(content, PreparedImage):
+        return dict(image_block(content.data, content.file_type))
     file_type = FileType(file["contentType"])
     if file_type.modality is Modality.PDF:
         return dict(pdf_block(content, file["filename"]))
-    build = image_block if file_type.modality is Modality.IMAGE else audio_block
-    return dict(build(content, file_type))
-
-
-def text_file_block(file: AttachedFile, content: str) -> Block:
-    """A text file, inlined under its name."""
-    return dict(text_block(f"[File: {file['filename']}]\n{content}"))
+    return dict(audio_block(content, file_type))
 
 
 def has_content(message: str, deliveries: Sequence[Delivery]) -> bool:

@@ -40,6 +40,16 @@ class ChatInput(TypedDict):
     replaceMessageId: NotRequired[str | None]
 
 
+class SaidOfModel(TypedDict):
+    """What the bot's owner says of its model; see `CapabilityOverrides`."""
+
+    image: bool | None
+    pdf: bool | None
+    audio: bool | None
+    contextWindow: int | None
+    maxOutput: int | None
+
+
 class Turn(TypedDict):
     """The turn once it is known to be sound: who answers, from what, and under which ids."""
 
@@ -51,6 +61,8 @@ class Turn(TypedDict):
     botId: str
     model: str
     prompt: str
+    saidOfModel: SaidOfModel
+    shrinkImages: bool
     weights: WeightsDict
     knowledgeBases: list[KnowledgeBaseRef]
     replaceMessageId: str | None
@@ -67,10 +79,12 @@ class Routes(TypedDict):
 
 class Delivery(TypedDict):
     """How one file reaches the model: as itself (`reason` is empty), or as a note that says why it does not.
-    `reason` is `unsupported`, `too_large` or `missing`."""
+    `reason` is `unsupported`, `too_large`, `missing` or `unreadable`. `shrinkTo`: the bytes that a picture is made
+    small to, 0 for as it is."""
 
     file: AttachedFile
     reason: str
+    shrinkTo: int
 
 
 class ChatResponse(TypedDict):
@@ -86,6 +100,9 @@ class ChatResponse(TypedDict):
     status: str
     degraded: list[Degradation]
     notSent: list[NotSent]
+    #: Why the answer ends: `stop`, `length` (cut at the model's limit), `content_filter`, `stopped` (by the user), or
+    #: the provider's own word.
+    finishReason: str
 
 
 class ChatOutput(TypedDict, total=False):
@@ -121,6 +138,7 @@ class ChatState(TypedDict, total=False):
     sources: list[Source]
     answer: str
     status: str
+    finishReason: str
     usage: Usage
     notSent: list[NotSent]
     response: ChatResponse

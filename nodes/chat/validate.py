@@ -6,14 +6,14 @@ from uuid import UUID
 
 from langgraph.runtime import Runtime
 
-from nodes.chat.state import CallerOf, ChatState, Context, Turn
+from nodes.chat.state import CallerOf, ChatState, Context, SaidOfModel, Turn
 from nodes.retrieval.state import KnowledgeBaseRef, WeightsDict
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import ConversationStore
 from stores.protocols.knowledge import KnowledgeReader
 from tributary.domain.attachments import MAX_FILES, AttachedFile, Attachment
-from tributary.domain.bots import Bot
+from tributary.domain.bots import Bot, CapabilityOverrides
 from tributary.domain.errors import CallerError, Conflict, InvalidRequest, TooManyFiles
 from tributary.domain.ids import new_id, parse_id
 from tributary.domain.knowledge import KnowledgeBase
@@ -108,9 +108,21 @@ def _turn(
         botId=str(bot.id),
         model=bot.model,
         prompt=bot.prompt,
+        saidOfModel=_said(bot.capabilities),
+        shrinkImages=bot.shrink_images,
         weights=WeightsDict(vector=bot.weights.vector, text=bot.weights.text, importance=bot.weights.importance),
         knowledgeBases=[KnowledgeBaseRef(id=str(kb.id), name=kb.name, embedding=kb.embedding) for kb in bases],
         replaceMessageId=str(parse_id("message", replaces)) if replaces else None,
+    )
+
+
+def _said(overrides: CapabilityOverrides) -> SaidOfModel:
+    return SaidOfModel(
+        image=overrides.image,
+        pdf=overrides.pdf,
+        audio=overrides.audio,
+        contextWindow=overrides.context_window,
+        maxOutput=overrides.max_output,
     )
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from stores.memory.tables import ConversationRow, MemoryTables
 from stores.protocols.conversations import Answer
+from stores.requirements import question_after
 from stores.texts import require_storable, storable
 from stores.titles import title_of
 from tributary.domain.conversations import Conversation, Message, MessageStatus, Role
@@ -89,7 +90,10 @@ def finish(
         ended["details"] = question.details | ended["details"]
         tables.messages[organisation_id, question_id] = replace(question, **ended)
         return True
-    tables.messages[organisation_id, question_id] = replace(question, status=MessageStatus.COMPLETE)
+    status, details = question_after(answer)
+    tables.messages[organisation_id, question_id] = replace(
+        question, status=status, details=question.details | storable(details)
+    )
     message = Message(
         id=answer.message_id,
         conversation_id=conversation_id,

@@ -11,6 +11,7 @@ from stores.postgres.database import Database
 from stores.postgres.jsonb import as_jsonb
 from stores.postgres.statements import Rows, Statement, pipelined, query, run
 from stores.protocols.conversations import Answer
+from stores.requirements import question_after
 from stores.texts import storable
 from stores.titles import title_of
 from tributary.domain.conversations import Message, MessageStatus
@@ -83,7 +84,8 @@ WHERE organisation_id = %(organisation)s AND id = %(question)s AND conversation_
 """
 _ANSWER = f"""
 WITH done AS (
-    UPDATE messages SET status = 'complete' {_RUNNING} RETURNING organisation_id, conversation_id, id, depth, leap_id
+    UPDATE messages SET status = %(question_status)s, details = details || %(question_details)s {_RUNNING}
+    RETURNING organisation_id, conversation_id, id, depth, leap_id
 ), answered AS (
     INSERT INTO messages (organisation_id, id, conversation_id, parent_id, depth, leap_id, role, content, status,
                           sources, usage, model, details)
@@ -186,6 +188,7 @@ async def finish(
     database: Database, organisation_id: UUID, *, conversation_id: UUID, question_id: UUID, answer: Answer
 ) -> bool:
     """See `ConversationStore.finish_turn`."""
+    status, details = question_after(answer)
     values = {
         "conversation": conversation_id,
         "question": question_id,
@@ -196,6 +199,8 @@ async def finish(
         "usage": as_jsonb(answer.usage),
         "model": answer.model,
         "details": as_jsonb(answer.details),
+        "question_status": status.value,
+        "question_details": as_jsonb(details),
     }
     ending = _ANSWER if answer.content.strip() else _END_WITHOUT_ANSWER
     _, ended = await run(database, organisation_id, [(_LOCK, values), (ending, values)])

@@ -221,3 +221,30 @@ async def test_a_trace_of_a_message_that_is_gone_or_foreign_is_dropped(chat: Cha
     await chat.conversations.save_trace(chat.globex, answer_id, {})
     with pytest.raises(NotFound):
         await chat.conversations.trace(chat.acme, answer_id)
+
+
+@pytest.mark.parametrize("status", [MessageStatus.FAILED, MessageStatus.INTERRUPTED])
+async def test_a_part_of_an_answer_is_kept_and_leaves_its_question_open_to_another_try(
+    chat: ChatWorld, status: MessageStatus
+) -> None:
+    bot = await chat.bot()
+    question = await chat.begin(bot)
+    problem = {"code": "provider_error", "detail": "cut off"}
+    await chat.finish(bot, question, "Half an", status=status, details={"problem": problem, "degraded": []})
+    asked, part = await chat.conversations.messages(chat.acme, question.conversation_id, after=None, limit=9)
+    assert (asked.status, asked.details) == (status, {"problem": problem})
+    assert (part.content, part.status, part.details["problem"]) == ("Half an", status, problem)
+    assert list(await chat.conversations.recent(chat.acme, question.conversation_id, limit=9)) == []
+    again = await chat.begin(bot, conversation_id=question.conversation_id, replaces=question.id)
+    assert again.parent_id is None
+
+
+async def test_a_problem_that_is_told_after_a_part_of_an_answer_changes_nothing_of_it(chat: ChatWorld) -> None:
+    bot = await chat.bot()
+    question = await chat.begin(bot)
+    await chat.finish(bot, question, "Half", status=MessageStatus.FAILED, details={"problem": {"code": "first"}})
+    await chat.conversations.fail_turn(
+        chat.acme, question_id=question.id, problem={"code": "second"}, status=MessageStatus.INTERRUPTED
+    )
+    asked, _ = await chat.conversations.messages(chat.acme, question.conversation_id, after=None, limit=9)
+    assert (asked.status, asked.details["problem"]["code"]) == (MessageStatus.FAILED, "first")

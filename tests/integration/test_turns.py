@@ -111,18 +111,41 @@ async def test_a_stop_before_the_first_word_leaves_no_empty_answer(world: ChatWo
     assert question.status.value == "stopped"
 
 
-async def test_a_provider_that_fails_leaves_a_failed_question_and_no_answer(world: ChatWorld) -> None:
+async def test_a_provider_that_fails_at_once_leaves_a_failed_question_and_no_answer(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel((ProviderError("overloaded", transient=True),)))
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    assert turn.problem is not None
+    assert (turn.problem["code"], turn.answering) == ("provider_error", False)
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert (question.status.value, question.details["problem"]["code"]) == ("failed", "provider_error")
+
+
+async def test_what_was_said_before_a_failure_is_kept_as_a_part_and_never_shown_to_a_model(world: ChatWorld) -> None:
     bench = Bench(world, ScriptedModel(("Half", ProviderError("overloaded", transient=True))))
     bot = await world.bot()
     turn = await bench.ask(bot.id)
     assert turn.problem is not None
-    assert (turn.problem["code"], turn.answering) == ("provider_error", True)
-    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
-    assert question.status.value == "failed"
+    assert (turn.problem["code"], turn.answering, turn.response) == ("provider_error", True, None)
+    question, part = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert (question.status.value, question.details["problem"]["code"]) == ("failed", "provider_error")
+    assert (part.content, part.status.value, part.details["problem"]["code"]) == ("Half", "failed", "provider_error")
+    assert part.usage is not None
+    assert part.usage["outputTokens"] > 0
+    assert (await world.conversations.trace(world.acme, part.id))["nodes"][-1]["node"] == "record_answer"
+    states = [event["data"] async for event in turn.events() if event["event"] == "status"]
+    assert {"node": "invoke_model", "state": "failed"} in states
+
     bench.model.pieces = ("Better.",)
     again = await bench.ask(bot.id, "again", conversation_id=str(turn.conversation_id))
     assert again.response is not None
     assert [type(message).__name__ for message in bench.model.calls[-1]] == ["HumanMessage"]
+    retried = await bench.ask(
+        bot.id, "Why?", conversation_id=str(turn.conversation_id), replace_message_id=str(question.id)
+    )
+    assert retried.response is not None
+    history = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert [message.content for message in history] == ["Why?", "Better."]
 
 
 async def test_a_bug_is_an_internal_error_and_leaves_the_question_interrupted(
@@ -150,6 +173,18 @@ async def test_a_shutdown_interrupts_what_does_not_finish_in_time(world: ChatWor
     assert question.status.value == "interrupted"
 
 
+async def test_a_shutdown_in_the_middle_of_an_answer_keeps_what_was_said(world: ChatWorld) -> None:
+    bench = Bench(world, ScriptedModel(("Half an", asyncio.Event())))
+    bot = await world.bot()
+    turn = bench.start(bot.id)
+    await bench.model.reached.wait()
+    await bench.turns.drain(0.05)
+    question, part = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert (question.status.value, question.details["problem"]["code"]) == ("interrupted", "interrupted")
+    assert (part.content, part.status.value, part.parent_id) == ("Half an", "interrupted", question.id)
+    assert list(await world.conversations.recent(world.acme, turn.conversation_id, limit=9)) == []
+
+
 async def test_a_file_whose_bytes_are_gone_is_told_and_the_turn_goes_on(world: ChatWorld) -> None:
     bench = Bench(world)
     bot, attachment = await world.bot(), await world.attachment(filename="gone.txt")
@@ -169,6 +204,9 @@ async def test_a_message_that_can_not_fit_names_its_files(world: ChatWorld) -> N
     assert turn.problem is not None
     assert (turn.problem["status"], turn.problem["code"]) == (413, "message_too_large")
     assert "long.txt" in turn.problem["detail"]
+    assert [each["filename"] for each in turn.problem["files"]] == ["long.txt"]
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert (question.status.value, question.details["problem"]["status"]) == ("failed", 413)
 
 
 async def test_without_text_and_without_a_file_that_is_left_no_model_is_asked(world: ChatWorld) -> None:

@@ -1,7 +1,7 @@
 """Turns over a chat world, with a model that says what a test tells it to."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage
 
 from graphs.chat import build_chat_graph
 from graphs.ports import ChatPorts, RetrievalPorts
+from nodes.chat.loading import Pictures
 from stores.memory.blobs import MemoryBlobs
 from stores.memory.graph import MemoryGraph
 from stores.memory.knowledge import MemoryKnowledge
@@ -17,6 +18,8 @@ from stores.memory.search import MemorySearch
 from stores.memory.signals import MemorySignals
 from tests.support.chat_worlds import USAGE, ChatWorld
 from tests.support.worlds import PlainEmbedder, towards
+from tributary.domain.attachments import FileType
+from tributary.files.images import PreparedImage
 from tributary.models.catalogue import Capabilities
 from tributary.models.invoke import Delta, Finish, Piece
 from tributary.models.protocols import TextEmbedder, Vectors
@@ -74,6 +77,13 @@ class NoImages:
         return cosine
 
 
+class PlainPictures:
+    """Takes every picture as it is."""
+
+    async def prepared(self, key: str, load: Callable[[], Awaitable[bytes]], *, max_bytes: int) -> PreparedImage:
+        return PreparedImage(await load(), FileType.PNG, 1, 1)
+
+
 @dataclass
 class Bench:
     """Turns of one bot, over a world's stores."""
@@ -81,6 +91,7 @@ class Bench:
     world: ChatWorld
     model: ScriptedModel = field(default_factory=ScriptedModel)
     blobs: MemoryBlobs = field(default_factory=MemoryBlobs)
+    pictures: Pictures = field(default_factory=lambda: PlainPictures())
 
     def __post_init__(self) -> None:
         knowledge = self.world.knowledge
@@ -98,6 +109,7 @@ class Bench:
             bots=self.world.bots,
             conversations=self.world.conversations,
             attachments=self.world.attachments,
+            pictures=self.pictures,
             models=self.model,
             stops=(stops := Stops(MemorySignals())),
         )

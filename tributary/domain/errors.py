@@ -26,6 +26,7 @@ Anything else that is raised is a bug: it is logged, answered with 500, and neve
 """
 
 import copyreg
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from typing_extensions import TypedDict
@@ -135,11 +136,22 @@ class FileTooLarge(CallerError):
 
 
 class MessageTooLarge(CallerError):
-    """The message with its files can't fit the model's context window."""
+    """The message with its files can't fit the model's context window. `files` are its files as `{id, filename,
+    size}`, those first that it helps most to leave out."""
 
     status = 413
     code = "message_too_large"
     title = "Message too large"
+
+    def __init__(self, detail: str, *, files: Sequence[dict[str, Any]] = ()) -> None:
+        super().__init__(detail)
+        self.files = list(files)
+
+    def problem(self) -> Problem:
+        problem = super().problem()
+        if self.files:
+            problem["files"] = self.files
+        return problem
 
 
 class UnsupportedType(CallerError):

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_PIXELS = 100_000_000
 MAX_WEBP_PIXELS = 60_000_000
 THUMBNAIL_SIDE = 320
+#: Of a picture that is made smaller: models look at no more.
+LONGEST_SIDE = 3_072
 QUALITY = 90
 #: A picture that grows over its limit when it is encoded anew is made smaller so many times at most.
 SHRINK_STEPS = 6
@@ -86,6 +88,19 @@ def prepare_image(data: bytes, max_bytes: int = MAX_SENT_FILE_BYTES) -> Prepared
             return PreparedImage(data, file_type, image.width, image.height)
         upright = _normalised(image)
         return _encode_within(upright, file_type, max_bytes)
+
+
+def shrink_image(data: bytes, max_bytes: int) -> PreparedImage:
+    """The picture in at most `max_bytes`, upright, its first frame: a JPEG, or a WebP where it is transparent, since a
+    PNG would lose far more of its pixels. Raises as `prepare_image`."""
+    file_type = image_type(data)
+    with _opened(io.BytesIO(data), file_type) as image:
+        if file_type is FileType.JPEG:
+            image.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        image.load()
+        upright = _normalised(image)
+    upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return _encode_within(upright, FileType.WEBP if upright.mode in {"LA", "RGBA"} else FileType.JPEG, max_bytes)
 
 
 def thumbnail(data: bytes, side: int = THUMBNAIL_SIDE) -> bytes:

@@ -11,6 +11,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
+from tributary.domain.attachments import Modality
+
 BYTES_PER_TOKEN = 4
 #: Role, separators and the like of one message.
 MESSAGE_TOKENS = 4
@@ -36,14 +38,24 @@ def estimate_content_tokens(content: str | Sequence[str | Mapping[str, Any]]) ->
     return sum(estimate_tokens(part) if isinstance(part, str) else _block_tokens(part) for part in content)
 
 
+def estimate_file_tokens(modality: Modality, size: int) -> int:
+    """Tokens of a file of `size` bytes, before it is loaded."""
+    return {
+        Modality.IMAGE: IMAGE_TOKENS,
+        Modality.AUDIO: size // _AUDIO_BYTES_PER_TOKEN + 1,
+        Modality.PDF: size // _PDF_BYTES_PER_TOKEN + 1,
+        Modality.TEXT: size // BYTES_PER_TOKEN + 1,
+    }[modality]
+
+
 def _block_tokens(block: Mapping[str, Any]) -> int:
     size = len(block.get("base64", "")) * 3 // 4
     match block.get("type"):
         case "image":
-            return IMAGE_TOKENS
+            return estimate_file_tokens(Modality.IMAGE, size)
         case "audio":
-            return size // _AUDIO_BYTES_PER_TOKEN + 1
+            return estimate_file_tokens(Modality.AUDIO, size)
         case "file":
-            return size // _PDF_BYTES_PER_TOKEN + 1
+            return estimate_file_tokens(Modality.PDF, size)
         case _:
             return estimate_tokens(str(block.get("text", "")))

@@ -40,6 +40,7 @@ class MessageShape(Shape):
     parent_id: UUID | None
     degraded: list[dict[str, Any]]
     not_sent: list[dict[str, Any]]
+    finish_reason: str | None
     error: dict[str, Any] | None
 
 
@@ -62,6 +63,7 @@ def message_shape(message: Message) -> MessageShape:
         parent_id=message.parent_id,
         degraded=message.details.get("degraded", []),
         not_sent=message.details.get("notSent", []),
+        finish_reason=message.details.get("finishReason"),
         error=message.details.get("problem"),
     )
 

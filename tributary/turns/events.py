@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from nodes.chat.state import ChatResponse
 from tributary.domain.errors import Problem
+from tributary.domain.retrieval import Source
 
 
 class TurnEvent(TypedDict):
@@ -52,6 +53,16 @@ class RunningTurn:
     def answering(self) -> bool:
         """Whether a part of the answer has been told: from then on a failure is an event, and no HTTP error."""
         return any(event["event"] == "token" for event in self._log)
+
+    @property
+    def said(self) -> str:
+        """What has been told of the answer."""
+        return "".join(event["data"]["text"] for event in self._log if event["event"] == "token")
+
+    @property
+    def sources(self) -> list[Source]:
+        """The sources that have been told."""
+        return next((event["data"] for event in self._log if event["event"] == "sources"), [])
 
     @property
     def ended(self) -> bool:

@@ -10,7 +10,8 @@ from uuid import UUID
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
-from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context
+from nodes.chat.record import partial_answer
+from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context, Turn
 from stores.protocols.conversations import ConversationStore, TurnQueue
 from tributary.domain.attachments import AttachmentClaim
 from tributary.domain.conversations import MessageStatus
@@ -111,40 +112,39 @@ class Turns:
             turn.fail(TributaryError("The answer failed on an internal error").problem())
 
     async def _run(self, turn: RunningTurn, request: TurnRequest) -> None:
-        question: list[UUID] = []
+        begun: list[Turn] = []
         settled = False
         try:
             async with self._queue.turn(turn.organisation_id, turn.conversation_id, timeout=self._queue_timeout):
-                output = await self._hold(turn, request, question)
+                output = await self._hold(turn, request, begun)
             # Told only now: who hears of the end may delete the conversation, or go on with it, at once.
             _conclude(turn, output)
             settled = True
         except TributaryError as error:
-            await self._mark(turn, question, error.problem(), MessageStatus.FAILED)
+            await self._mark(turn, begun, error.problem(), MessageStatus.FAILED)
             turn.fail(error.problem())
             settled = True
         finally:
             # A shutdown or a bug: the question must not look as if somebody still answered it.
             if not settled:
-                await asyncio.shield(self._mark(turn, question, _interrupted(), MessageStatus.INTERRUPTED))
+                await asyncio.shield(self._mark(turn, begun, _interrupted(), MessageStatus.INTERRUPTED))
 
-    async def _hold(self, turn: RunningTurn, request: TurnRequest, question: list[UUID]) -> ChatOutput:
+    async def _hold(self, turn: RunningTurn, request: TurnRequest, begun: list[Turn]) -> ChatOutput:
         """The turn itself, with the conversation held."""
         recorder = TraceRecorder()
         self._running[turn.conversation_id] = turn
         self._stops.begin(turn.conversation_id)
         try:
-            output = await self._stream(turn, request, recorder, question)
+            output = await self._stream(turn, request, recorder, begun)
         finally:
             self._stops.end(turn.conversation_id)
             self._running.pop(turn.conversation_id, None)
-        response = output.get("response")
-        if response is not None and response["messageId"] and not output.get("error"):
-            await self._conversations.save_trace(turn.organisation_id, UUID(response["messageId"]), recorder.trace())
+        for each in begun:
+            await self._conversations.save_trace(turn.organisation_id, UUID(each["answerId"]), recorder.trace())
         return output
 
     async def _stream(
-        self, turn: RunningTurn, request: TurnRequest, recorder: TraceRecorder, question: list[UUID]
+        self, turn: RunningTurn, request: TurnRequest, recorder: TraceRecorder, begun: list[Turn]
     ) -> ChatOutput:
         output: ChatOutput = {}
         stream = self._graph.for_one_turn().astream(
@@ -161,15 +161,24 @@ class Turns:
             if mode == "custom":
                 _tell(turn, chunk)
             elif mode == "tasks":
-                _follow(turn, recorder, chunk, question)
+                _follow(turn, recorder, chunk, begun)
             elif not namespace:
                 output = chunk
         return output
 
-    async def _mark(self, turn: RunningTurn, question: Sequence[UUID], problem: Problem, status: MessageStatus) -> None:
-        for question_id in question:
+    async def _mark(self, turn: RunningTurn, begun: Sequence[Turn], problem: Problem, status: MessageStatus) -> None:
+        """Says of the question what became of it, and keeps the part of an answer that was told."""
+        for each in begun:
+            question = UUID(each["questionId"])
+            if turn.said:
+                await self._conversations.finish_turn(
+                    turn.organisation_id,
+                    conversation_id=UUID(each["conversationId"]),
+                    question_id=question,
+                    answer=partial_answer(each, turn.said, turn.sources, problem=problem, status=status),
+                )
             await self._conversations.fail_turn(
-                turn.organisation_id, question_id=question_id, problem=dict(problem), status=status
+                turn.organisation_id, question_id=question, problem=dict(problem), status=status
             )
 
 
@@ -203,14 +212,14 @@ def _tell(turn: RunningTurn, chunk: dict[str, Any]) -> None:
         turn.publish(chunk["type"], chunk[chunk["type"]])
 
 
-def _follow(turn: RunningTurn, recorder: TraceRecorder, task: dict[str, Any], question: list[UUID]) -> None:
+def _follow(turn: RunningTurn, recorder: TraceRecorder, task: dict[str, Any], begun: list[Turn]) -> None:
     told = recorder.record(task)
     if told is None:
         return
     name, state = told
     turn.publish("status", {"node": name, "state": state})
     if name == "record_question" and state == "started":
-        question.append(UUID(task["input"]["turn"]["questionId"]))
+        begun.append(task["input"]["turn"])
 
 
 def _interrupted() -> Problem:

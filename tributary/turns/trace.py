@@ -25,9 +25,11 @@ class TraceRecorder:
         if "triggers" in task:
             self._nodes[task["id"]] = {"node": name, "started": now, **_place(task.get("input"))}
             return name, "started"
-        state = "failed" if task.get("error") else "finished"
+        result = _as_mapping(task.get("result"))
+        # What the user should see of a failure is a value, and no error of the node.
+        state = "failed" if task.get("error") or result.get("error") else "finished"
         self._nodes.setdefault(task["id"], {"node": name, "started": now}).update(finished=now, state=state)
-        self._keep(name, _as_mapping(task.get("result")))
+        self._keep(name, result)
         return name, state
 
     def _keep(self, name: str, result: Mapping[str, Any]) -> None:

@@ -1,15 +1,11 @@
 """Which files a model gets (SPEC §4), at the limits and around them."""
 
-from datetime import UTC, datetime
-from uuid import uuid4
-
 import pytest
 
-from nodes.chat.delivery import not_sent, plan_delivery, too_large_note, unsupported_note
-from nodes.chat.history import files_to_replay, trim_history
+from nodes.chat.delivery import SHRUNK_BYTES, not_sent, plan_delivery, taken_bytes, too_large_note, unsupported_note
 from nodes.chat.messages import has_content, human_parts
-from tributary.domain.attachments import MEGABYTE, AttachedFile, human_size
-from tributary.domain.conversations import Message, MessageStatus, Role
+from tributary.domain.attachments import MEGABYTE, AttachedFile, FileType, human_size
+from tributary.files.images import PreparedImage
 from tributary.models.catalogue import Capabilities
 
 ALL = Capabilities(images=True, pdfs=True, audio=True, context_tokens=100_000)
@@ -70,9 +66,11 @@ def test_sizes_are_shown_as_people_read_them(size: int, shown: str) -> None:
 
 def test_parts_keep_the_order_of_the_files() -> None:
     deliveries = plan_delivery([file("a.txt", modality="text"), file("b.png"), file("big", 3 * MEGABYTE)], ALL)
-    parts = human_parts("Look:", deliveries, {"a.txt": "content", "b.png": b"bytes"})
+    picture = PreparedImage(b"bytes", FileType.JPEG, 1, 1)
+    parts = human_parts("Look:", deliveries, {"a.txt": "content", "b.png": picture})
     assert [part["type"] for part in parts] == ["text", "text", "image", "text"]
     assert parts[1]["text"] == "[File: a.txt]\ncontent"
+    assert parts[2]["mime_type"] == "image/jpeg"
     assert parts[3]["text"] == "[File too large: big (3.0 MB)]"
 
 
@@ -83,29 +81,27 @@ def test_a_message_has_content_when_a_text_or_a_file_is_left() -> None:
     assert not has_content("", plan_delivery([file(size=3 * MEGABYTE)], ALL))
 
 
-def message(role: Role, content: str = "word", *files: AttachedFile) -> Message:
-    return Message(
-        id=uuid4(),
-        conversation_id=uuid4(),
-        parent_id=None,
-        role=role,
-        content=content,
-        status=MessageStatus.COMPLETE,
-        created_at=datetime.now(UTC),
-        attachments=tuple(dict(each) for each in files),
-    )
+def test_a_picture_over_the_limits_is_made_smaller_where_the_bot_has_it_so() -> None:
+    deliveries = plan_delivery([file("big", 9 * MEGABYTE), file("fits", MEGABYTE)], ALL, shrink=True)
+    assert [(each["reason"], each["shrinkTo"]) for each in deliveries] == [("", SHRUNK_BYTES), ("", 0)]
+    assert taken_bytes(deliveries) == SHRUNK_BYTES + MEGABYTE
 
 
-def test_history_is_trimmed_from_its_oldest_end_in_whole_pairs() -> None:
-    history = [message(role, f"{n}") for n in range(3) for role in (Role.USER, Role.ASSISTANT)]
-    kept = trim_history(history, budget=4, count_tokens=lambda _: 1)
-    assert [each.content for each in kept] == ["1", "1", "2", "2"]
-    assert trim_history(history, budget=1, count_tokens=lambda _: 1) == []
+def test_five_pictures_over_the_limits_all_go_when_they_are_made_smaller() -> None:
+    deliveries = plan_delivery([file(str(n), 9 * MEGABYTE) for n in range(5)], ALL, shrink=True)
+    assert [each["reason"] for each in deliveries] == [""] * 5
+    assert taken_bytes(deliveries) <= 5 * MEGABYTE
 
 
-def test_files_of_earlier_turns_are_sent_again_newest_first_while_the_total_lasts() -> None:
+def test_a_picture_is_made_to_fit_what_is_left_of_the_total_unless_that_is_next_to_nothing() -> None:
     two = 2 * MEGABYTE
-    history = [message(Role.USER, "x", file("old", two)), message(Role.USER, "y", file("new", two))]
-    assert set(files_to_replay(history, spent=0, capabilities=ALL)) == {"old", "new"}
-    assert set(files_to_replay(history, spent=two, capabilities=ALL)) == {"new"}
-    assert files_to_replay(history, spent=0, capabilities=NONE) == {}
+    rest = plan_delivery([file("a", two), file("b", two), file("c", MEGABYTE // 2), file("d", two)], ALL, shrink=True)
+    assert (rest[3]["reason"], rest[3]["shrinkTo"]) == ("", MEGABYTE // 2)
+    full = plan_delivery([file("a", two), file("b", two), file("c", MEGABYTE), file("d", two)], ALL, shrink=True)
+    assert full[3]["reason"] == "too_large"
+
+
+@pytest.mark.parametrize("modality", ["pdf", "text", "audio"])
+def test_only_pictures_are_made_smaller(modality: str) -> None:
+    [delivery] = plan_delivery([file(size=3 * MEGABYTE, modality=modality)], ALL, shrink=True)
+    assert delivery["reason"] == "too_large"
