@@ -23,7 +23,7 @@ from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeReader, KnowledgeWriter
 from stores.protocols.staging import Staging
-from tributary.models.protocols import ImageEmbedder
+from tributary.models.protocols import ImageSpaces
 
 Builder = StateGraph[IngestState, Context, IngestInput, IngestOutput]
 
@@ -43,7 +43,7 @@ class IngestPorts:
     staging: Staging
     parser: DocumentParser
     embedders: Embedders
-    images: ImageEmbedder
+    images: ImageSpaces
     summariser: Summariser
     extractor: GraphExtractor
     progress: Progress

@@ -56,7 +56,14 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
 
     branch(
         "search_text",
-        partial(search_text, caller=caller, search=search, queries=ports.queries),
+        partial(
+            search_text,
+            caller=caller,
+            search=search,
+            knowledge=knowledge,
+            queries=ports.queries,
+            images=ports.images,
+        ),
         partial(degrade, Branch.TEXT),
     )
     branch("read_map", partial(read_map, caller=caller, knowledge=knowledge), partial(degrade, Branch.MAP))

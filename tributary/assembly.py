@@ -24,7 +24,8 @@ from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxPa
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
-from tributary.models.embeddings import ImageEmbedders, TextEmbedders
+from tributary.models.embeddings import TextEmbedders
+from tributary.models.protocols import ImageSpaces
 from tributary.settings import E5, Settings
 
 
@@ -70,6 +71,7 @@ def open_ingestion(
     knowledge: PostgresKnowledge,
     graph: PostgresGraph,
     signals: PostgresSignals,
+    images: ImageSpaces,
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
     staging = DiskStaging(settings.data / "work")
@@ -83,7 +85,7 @@ def open_ingestion(
         staging=staging,
         parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
         embedders=embedders,
-        images=ImageEmbedders().embedder(),
+        images=images,
         summariser=LocalSummariser(workshop),
         extractor=LocalExtractor(workshop),
         progress=progress,

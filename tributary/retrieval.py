@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from nodes.retrieval.branches import QueryEmbedding
+from nodes.retrieval.branches import QueryEmbedding, find_described
+from nodes.retrieval.pictures import find_pictures
 from nodes.retrieval.query import enhanced_query
-from nodes.retrieval.ranking import evidence_hit, image_hits, merge, needs_terms, rerank
+from nodes.retrieval.ranking import evidence_hit, merge, needs_terms, rerank
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
 from tributary.domain.bots import Weights
 from tributary.domain.knowledge import Chunk, KnowledgeBase
 from tributary.domain.retrieval import Hit, RankedHit
-from tributary.models.protocols import ImageEmbedder
+from tributary.models.protocols import ImageSpaces
 
 #: Candidates that a search considers, whatever it returns.
 POOL = 50
@@ -30,7 +31,7 @@ class Retrieval:
         search: ChunkSearch,
         graph: GraphReader,
         queries: QueryEmbedding,
-        images: ImageEmbedder,
+        images: ImageSpaces,
     ) -> None:
         self._knowledge = knowledge
         self._search = search
@@ -47,16 +48,23 @@ class Retrieval:
         text = await asyncio.to_thread(
             enhanced_query, query, (), count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens
         )
-        hits = await self._search.search(
-            organisation_id,
-            knowledge_base_id,
-            query=query,
-            recent="",
-            vector=await self._queries.embed_query(base.embedding, text),
-            embedder=embedder,
-            limit=max(POOL, top_k),
+        vector = await self._queries.embed_query(base.embedding, text)
+        shared = self._images.shared_embedder(base.embedding)
+        hits, pictures = await asyncio.gather(
+            self._search.search(
+                organisation_id,
+                knowledge_base_id,
+                query=query,
+                recent="",
+                vector=vector,
+                embedder=embedder,
+                limit=max(POOL, top_k),
+            ),
+            find_described(organisation_id, knowledge_base_id, vector, shared, self._search, self._knowledge),
         )
-        return await self._results(organisation_id, rerank(hits, Weights(), top=top_k))
+        merged = merge([*hits, *pictures])
+        judged = await self._judged(organisation_id, base, query, merged) if pictures else ()
+        return await self._results(organisation_id, rerank(merge([*merged, *judged]), Weights(), top=top_k))
 
     async def search_image(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, image: bytes, top_k: int
@@ -67,16 +75,22 @@ class Retrieval:
             NotFound: an unknown knowledge base.
             DamagedFile: the image can't be decoded.
         """
-        await self._base(organisation_id, knowledge_base_id)
-        vectors = await self._images.embed_images([image])
-        found = await self._search.similar_images(
-            organisation_id, knowledge_base_id, vectors=vectors, embedding=self._images.name, limit=top_k
+        base = await self._base(organisation_id, knowledge_base_id)
+        embedder = self._images.image_embedder(base.embedding)
+        vectors = await embedder.embed_images([image])
+        hits = await find_pictures(
+            organisation_id,
+            knowledge_base_id,
+            vectors,
+            model=embedder.name,
+            similarity=embedder.similarity,
+            search=self._search,
+            knowledge=self._knowledge,
+            limit=top_k,
         )
-        chunks = await self._knowledge.chunks(organisation_id, [chunk_id for chunk_id, _ in found])
         # Pictures alone are compared, so nothing but their similarity orders them.
-        hits = image_hits(found, chunks, self._images.similarity)
         ranked = rerank(hits, Weights(vector=1.0, text=0.0, importance=0.0), top=top_k)
-        return [_result(hit, _by_id(chunks)[hit["chunkId"]]) for hit in ranked]
+        return await self._results(organisation_id, ranked)
 
     async def search_graph(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, query: str, hops: int

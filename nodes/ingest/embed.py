@@ -15,7 +15,7 @@ from stores.protocols.blobs import BlobStore
 from stores.protocols.staging import Staging
 from tributary.domain.attachments import FileType, Modality
 from tributary.domain.knowledge import ChunkDraft, Stage
-from tributary.models.protocols import ImageEmbedder, TextEmbedder, Vectors
+from tributary.models.protocols import ImageSpaces, TextEmbedder, Vectors
 
 #: Chunks of one call. Small enough for a question to get in between soon, and for little to be lost in a crash; large
 #: enough to keep the model busy.
@@ -28,7 +28,7 @@ async def embed_chunks(
     *,
     caller: CallerOf,
     embedders: Embedders,
-    images: ImageEmbedder,
+    images: ImageSpaces,
     blobs: BlobStore,
     staging: Staging,
     progress: Progress,
@@ -41,7 +41,8 @@ async def embed_chunks(
     embedder = await asyncio.to_thread(embedders.embedder, state["embedding"])
     chunks = await bench.take(CHUNKS)
     if is_image(state["contentType"]) and await bench.find(IMAGE_VECTOR) is None:
-        await bench.keep(IMAGE_VECTOR, await images.embed_images([await blobs.get(state["storageKey"])]))
+        picture = await blobs.get(state["storageKey"])
+        await bench.keep(IMAGE_VECTOR, await images.image_embedder(state["embedding"]).embed_images([picture]))
     for start in range(0, len(chunks), BATCH):
         batch = chunks[start : start + BATCH]
         if await bench.find(vectors_of_batch(start)) is None:

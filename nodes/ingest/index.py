@@ -13,7 +13,7 @@ from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import ImageVectors, KnowledgeWriter
 from stores.protocols.staging import Staging
 from tributary.domain.knowledge import Stage
-from tributary.models.protocols import ImageEmbedder
+from tributary.models.protocols import ImageSpaces
 
 
 async def index_document(
@@ -23,7 +23,7 @@ async def index_document(
     caller: CallerOf,
     writer: KnowledgeWriter,
     graph: GraphWriter,
-    images: ImageEmbedder,
+    images: ImageSpaces,
     staging: Staging,
     progress: Progress,
 ) -> IngestState:
@@ -32,7 +32,7 @@ async def index_document(
     if not await progress(place, Stage.INDEXING):
         return {"outcome": SUPERSEDED}
     bench = Bench(staging, place)
-    model = images.name if is_image(state["contentType"]) else None
+    model = images.image_embedder(state["embedding"]).name if is_image(state["contentType"]) else None
     chunk_ids = await _write(bench, writer, place, model)
     if chunk_ids is None:
         return {"outcome": SUPERSEDED}

@@ -9,8 +9,9 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from nodes.chat.state import CallerOf, Context
+from nodes.retrieval.pictures import find_pictures
 from nodes.retrieval.query import enhanced_query, recent_text
-from nodes.retrieval.ranking import evidence_hit, image_hits
+from nodes.retrieval.ranking import evidence_hit
 from nodes.retrieval.state import BranchTask, BranchUpdate, KnowledgeGraphFacts
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphReader
@@ -18,8 +19,8 @@ from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
 from tributary.domain.errors import CallerError, DependencyError
 from tributary.domain.knowledge import KnowledgeBaseMap
-from tributary.domain.retrieval import Branch, Degradation, KnowledgeMap, MapEntry
-from tributary.models.protocols import ImageEmbedder, TextEmbedder, Vectors
+from tributary.domain.retrieval import Branch, Degradation, Hit, KnowledgeMap, MapEntry
+from tributary.models.protocols import ImageSpaces, SharedSpaceEmbedder, TextEmbedder, Vectors
 
 #: Candidates that a branch brings to the merge, of each knowledge base.
 CANDIDATES = 20
@@ -36,9 +37,16 @@ class QueryEmbedding(Protocol):
 
 
 async def search_text(
-    task: BranchTask, runtime: Runtime[Context], *, caller: CallerOf, search: ChunkSearch, queries: QueryEmbedding
+    task: BranchTask,
+    runtime: Runtime[Context],
+    *,
+    caller: CallerOf,
+    search: ChunkSearch,
+    knowledge: KnowledgeReader,
+    queries: QueryEmbedding,
+    images: ImageSpaces,
 ) -> BranchUpdate:
-    """Vector and words together, in one knowledge base."""
+    """Vector and words together, in one knowledge base; and its pictures, where they lie in the space of the texts."""
     plan, base = task["plan"], task["knowledgeBase"]
     if not plan["query"].strip():
         return {}
@@ -50,16 +58,44 @@ async def search_text(
         count_tokens=embedder.count_tokens,
         max_tokens=embedder.max_tokens,
     )
-    hits = await search.search(
-        caller(runtime),
-        UUID(base["id"]),
-        query=plan["query"],
-        recent=recent_text(plan["recent"]),
-        vector=await queries.embed_query(base["embedding"], text),
-        embedder=embedder,
+    organisation, base_id = caller(runtime), UUID(base["id"])
+    vector = await queries.embed_query(base["embedding"], text)
+    hits, pictures = await asyncio.gather(
+        search.search(
+            organisation,
+            base_id,
+            query=plan["query"],
+            recent=recent_text(plan["recent"]),
+            vector=vector,
+            embedder=embedder,
+            limit=CANDIDATES,
+        ),
+        find_described(organisation, base_id, vector, images.shared_embedder(base["embedding"]), search, knowledge),
+    )
+    return {"hits": [*hits, *pictures]}
+
+
+async def find_described(
+    organisation_id: UUID,
+    knowledge_base_id: UUID,
+    question: Vectors,
+    embedder: SharedSpaceEmbedder | None,
+    search: ChunkSearch,
+    knowledge: KnowledgeReader,
+) -> list[Hit]:
+    """The pictures that show what a question asks for; none where questions and pictures can't be compared."""
+    if embedder is None:
+        return []
+    return await find_pictures(
+        organisation_id,
+        knowledge_base_id,
+        question[None, :],
+        model=embedder.name,
+        similarity=embedder.text_similarity,
+        search=search,
+        knowledge=knowledge,
         limit=CANDIDATES,
     )
-    return {"hits": list(hits)}
 
 
 async def search_images(
@@ -70,18 +106,24 @@ async def search_images(
     search: ChunkSearch,
     knowledge: KnowledgeReader,
     blobs: BlobStore,
-    images: ImageEmbedder,
+    images: ImageSpaces,
 ) -> Command[str]:
     """The attached pictures against the knowledge base's. What they find seeds the graph branch, which therefore runs
     behind this one when a message brings pictures."""
     organisation, base = caller(runtime), task["knowledgeBase"]
     pictures = await asyncio.gather(*(blobs.get(key) for key in task["plan"]["images"]))
-    vectors = await images.embed_images(pictures)
-    found = await search.similar_images(
-        organisation, UUID(base["id"]), vectors=vectors, embedding=images.name, limit=CANDIDATES
+    embedder = images.image_embedder(base["embedding"])
+    vectors = await embedder.embed_images(pictures)
+    hits = await find_pictures(
+        organisation,
+        UUID(base["id"]),
+        vectors,
+        model=embedder.name,
+        similarity=embedder.similarity,
+        search=search,
+        knowledge=knowledge,
+        limit=CANDIDATES,
     )
-    chunks = await knowledge.chunks(organisation, [chunk_id for chunk_id, _ in found]) if found else []
-    hits = image_hits(found, chunks, images.similarity)
     seeds = [hit["chunkId"] for hit in hits if hit["vector"] > 0.5]
     return Command(update={"hits": hits}, goto=Send("search_graph", {**task, "seeds": seeds}))
 

@@ -130,7 +130,7 @@ async def test_a_wrong_count_is_asked_for_again_and_never_kept(
     assert vectors.shape[0] == 3
     assert len(provider.embeds) == 2
     provider.next_embeddings(*[fault] * 3)
-    with pytest.raises(ProviderError, match="vectors for 3 texts"):
+    with pytest.raises(ProviderError, match="vectors instead of 3"):
         await embedder.embed_documents(["one", "two", "three"])
 
 

@@ -72,6 +72,13 @@ class ByteEmbedder:
     def similarity(self, cosine: Vectors) -> Vectors:
         return np.clip(cosine, 0.0, 1.0)
 
+    def image_embedder(self, embedding: str) -> "ByteEmbedder":
+        """It is its own registry."""
+        return self
+
+    def shared_embedder(self, embedding: str) -> None:
+        return None
+
 
 class FirstSentence:
     async def summarise(self, text: str, *, title: str, filename: str) -> Digest:

@@ -76,6 +76,13 @@ class NoImages:
     def similarity(self, cosine: Vectors) -> Vectors:
         return cosine
 
+    def image_embedder(self, embedding: str) -> "NoImages":
+        """It is its own registry."""
+        return self
+
+    def shared_embedder(self, embedding: str) -> None:
+        return None
+
 
 class PlainPictures:
     """Takes every picture as it is."""

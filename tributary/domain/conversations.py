@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from typing_extensions import TypedDict
+from typing_extensions import Required, TypedDict
 
 from tributary.domain.retrieval import Source
 
@@ -27,12 +27,18 @@ class MessageStatus(StrEnum):
     FAILED = "failed"
 
 
-class Usage(TypedDict):
-    """Tokens of one model call."""
+class Cost(TypedDict, total=False):
+    """US dollars; None where nobody says it. Left out where nobody counts."""
 
-    inputTokens: int
-    outputTokens: int
-    totalTokens: int
+    costUsd: float | None
+
+
+class Usage(Cost):
+    """Tokens of an answer, and what it cost."""
+
+    inputTokens: Required[int]
+    outputTokens: Required[int]
+    totalTokens: Required[int]
 
 
 class NotSent(TypedDict):

@@ -38,3 +38,15 @@ _KNOWN = {
 def calibration_of(name: str) -> Calibration:
     """The curve of a model by its registry name."""
     return _KNOWN.get(name, UNKNOWN)
+
+
+# Of one space that holds both: two pictures of different things are still both pictures, and lie nearer to each other
+# than to any text; a text and the picture that shows it lie farther apart than a question and its answer.
+_KNOWN_IMAGES = {
+    "gemini/gemini-embedding-2": (Calibration(middle=0.75, slope=18.0), Calibration(middle=0.40, slope=20.0)),
+}
+
+
+def image_calibrations_of(name: str) -> tuple[Calibration, Calibration]:
+    """The curves of a model for two pictures, and for a text and a picture."""
+    return _KNOWN_IMAGES.get(name, (UNKNOWN, UNKNOWN))

@@ -5,6 +5,8 @@ from typing import Any
 from tributary.models.chat import GOOGLE_API_VERSION
 from tributary.models.names import require_key
 from tributary.models.remote_embeddings import EmbedCall, Limits, Purpose
+from tributary.models.remote_images import ImageCall, Picture
+from tributary.models.remote_space import Embedded
 from tributary.models.transport import http_timeout
 from tributary.settings import Settings
 
@@ -13,6 +15,9 @@ GEMINI_DIMENSION = 3072
 #: for a tenth of a second.
 GEMINI_LIMITS = Limits(texts=32, tokens=20_000)
 GEMINI_WINDOW = 8_192
+GEMINI_IMAGES = 6
+#: What the Gemini API counts for a picture of up to 384 pixels, and for each tile of a larger one: one is assumed.
+GEMINI_IMAGE_TOKENS = 258
 OPENAI_LIMITS = Limits(texts=64, tokens=100_000)
 OPENAI_WINDOW = 8_191
 #: Of OpenAI's own models; any other is asked.
@@ -43,12 +48,31 @@ def gemini_client(settings: Settings, model: str) -> Any:
 
 
 def gemini_call(client: Any) -> EmbedCall:
-    async def call(texts: list[str], purpose: Purpose) -> list[list[float]]:
+    async def call(texts: list[str], purpose: Purpose) -> Embedded:
         prefixed = [_GEMINI_TASKS[purpose] + text for text in texts]
-        rows: list[list[float]] = await client.aembed_documents(prefixed, task_type=_NO_TASK)
-        return rows
+        return Embedded(await client.aembed_documents(prefixed, task_type=_NO_TASK))
 
     return call
+
+
+def gemini_image_call(client: Any, model: str) -> ImageCall:
+    """Over the SDK that LangChain's class holds, since that class takes texts only. Each picture is a content of its
+    own: several in one would come back as one vector, and so would a bare list of them."""
+    from google.genai import types
+
+    config = types.EmbedContentConfig(output_dimensionality=GEMINI_DIMENSION)
+
+    async def call(pictures: list[Picture]) -> Embedded:
+        contents = [types.Content(parts=[types.Part.from_bytes(data=data, mime_type=kind)]) for data, kind in pictures]
+        answer = await client.client.aio.models.embed_content(model=model, contents=contents, config=config)
+        return Embedded([each.values for each in answer.embeddings], _prompt_tokens(answer))
+
+    return call
+
+
+def _prompt_tokens(answer: Any) -> int | None:
+    counted = getattr(answer.usage_metadata, "prompt_token_count", None)
+    return int(counted) if counted else None
 
 
 def openai_client(settings: Settings, model: str, http_client: Any) -> Any:
@@ -73,8 +97,13 @@ def openai_client(settings: Settings, model: str, http_client: Any) -> Any:
 
 
 def openai_call(client: Any) -> EmbedCall:
-    async def call(texts: list[str], _: Purpose) -> list[list[float]]:
-        rows: list[list[float]] = await client.aembed_documents(texts)
-        return rows
+    """Over the SDK that LangChain's class holds: the class returns the vectors in the order in which they came, and
+    drops what they cost."""
+
+    async def call(texts: list[str], _: Purpose) -> Embedded:
+        answer = await client.async_client.create(input=texts, model=client.model)
+        rows = sorted(answer.data, key=lambda each: int(each.index))
+        counted = answer.usage.total_tokens if answer.usage else None
+        return Embedded([each.embedding for each in rows], counted or None)
 
     return call

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tributary.models import embedding_calls as calls
-from tributary.models.calibration import calibration_of
-from tributary.models.names import IMAGE_DESCRIPTOR, ModelName, parse_embedding
-from tributary.models.protocols import ImageEmbedder, TextEmbedder, Vectors
+from tributary.models.calibration import calibration_of, image_calibrations_of
+from tributary.models.names import IMAGE_DESCRIPTOR, ModelName, image_embedding_of, parse_embedding
+from tributary.models.protocols import ImageEmbedder, SharedSpaceEmbedder, TextEmbedder, Vectors
 from tributary.models.remote_embeddings import EmbedCall, RemoteEmbedder
+from tributary.models.remote_images import ImageCall, RemoteImageEmbedder
 from tributary.models.transport import open_client
 from tributary.settings import E5, Settings
 
@@ -25,6 +26,7 @@ class TextEmbedders:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._embedders: dict[str, TextEmbedder] = {}
+        self._image_embedders: dict[str, RemoteImageEmbedder] = {}
         self._making = threading.Lock()
         self._client: Any = None
         self._closing: list[Callable[[], Any]] = []
@@ -76,9 +78,7 @@ class TextEmbedders:
 
     def _gemini(self, name: ModelName) -> RemoteEmbedder:
         def connect() -> EmbedCall:
-            client = calls.gemini_client(self._settings, name.name)
-            self._closing += [client.client.aio.aclose, client.client.close]
-            return calls.gemini_call(client)
+            return calls.gemini_call(self._open_gemini(name))
 
         return RemoteEmbedder(
             name=str(name),
@@ -89,6 +89,34 @@ class TextEmbedders:
             timeout=self._settings.provider_timeout,
             dimension=calls.GEMINI_DIMENSION,
         )
+
+    def gemini_images(self, name: str) -> RemoteImageEmbedder:
+        """What sees pictures in the space of the texts that the Gemini model of that name embeds."""
+        with self._making:
+            if name not in self._image_embedders:
+                self._image_embedders[name] = self._make_gemini_images(parse_embedding(name))
+            return self._image_embedders[name]
+
+    def _make_gemini_images(self, name: ModelName) -> RemoteImageEmbedder:
+        def connect() -> ImageCall:
+            return calls.gemini_image_call(self._open_gemini(name), name.name)
+
+        pictures, described = image_calibrations_of(str(name))
+        return RemoteImageEmbedder(
+            name=str(name),
+            open=connect,
+            timeout=self._settings.provider_timeout,
+            dimension=calls.GEMINI_DIMENSION,
+            batch=calls.GEMINI_IMAGES,
+            tokens_per_image=calls.GEMINI_IMAGE_TOKENS,
+            calibration=pictures,
+            text_calibration=described,
+        )
+
+    def _open_gemini(self, name: ModelName) -> Any:
+        client = calls.gemini_client(self._settings, name.name)
+        self._closing += [client.client.aio.aclose, client.client.close]
+        return client
 
     def _openai(self, name: ModelName) -> RemoteEmbedder:
         def connect() -> EmbedCall:
@@ -111,6 +139,7 @@ class TextEmbedders:
     async def aclose(self) -> None:
         """Closes connections, on the event loop that used them."""
         self._embedders.clear()
+        self._image_embedders.clear()
         for close in self._closing:
             pending = close()
             if asyncio.iscoroutine(pending):
@@ -162,17 +191,23 @@ class QueryCache:
 
 
 class ImageEmbedders:
-    """The image embedders by name: one so far, which needs neither a key nor a service."""
+    """`ImageSpaces`: the provider's own model where that sees pictures, the local descriptor everywhere else."""
 
-    def __init__(self) -> None:
-        self._embedders: dict[str, ImageEmbedder] = {}
+    def __init__(self, texts: TextEmbedders) -> None:
+        self._texts = texts
+        self._making = threading.Lock()
+        self._local: ImageEmbedder | None = None
 
-    def embedder(self, name: str = IMAGE_DESCRIPTOR) -> ImageEmbedder:
-        """Raises `KeyError` for any other name: no caller chooses it."""
-        if name != IMAGE_DESCRIPTOR:
-            raise KeyError(name)
-        if name not in self._embedders:
-            from tributary.models.local.image_descriptor import LocalImageEmbedder
+    def image_embedder(self, embedding: str) -> ImageEmbedder:
+        return self.shared_embedder(embedding) or self._descriptor()
 
-            self._embedders[name] = LocalImageEmbedder()
-        return self._embedders[name]
+    def shared_embedder(self, embedding: str) -> SharedSpaceEmbedder | None:
+        return None if image_embedding_of(embedding) == IMAGE_DESCRIPTOR else self._texts.gemini_images(embedding)
+
+    def _descriptor(self) -> ImageEmbedder:
+        with self._making:
+            if self._local is None:
+                from tributary.models.local.image_descriptor import LocalImageEmbedder
+
+                self._local = LocalImageEmbedder()
+            return self._local

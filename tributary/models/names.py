@@ -28,6 +28,12 @@ _FORMS = {
 }
 
 
+def image_embedding_of(embedding: str) -> str:
+    """Which model sees the pictures of a knowledge base whose texts `embedding` embeds: the same one where it sees
+    pictures, else the local descriptor."""
+    return embedding if embedding == GEMINI_EMBEDDING else IMAGE_DESCRIPTOR
+
+
 @dataclass(frozen=True, slots=True)
 class ModelName:
     """A well-formed name in its two parts; `name` is what the provider itself calls the model."""

@@ -58,3 +58,22 @@ class ImageEmbedder(Protocol):
     def similarity(self, cosine: Vectors) -> Vectors:
         """Cosines as calibrated similarities in [0, 1]: other pictures near 0, the same picture near 1."""
         ...
+
+
+class SharedSpaceEmbedder(ImageEmbedder, Protocol):
+    """Images to vectors of the space that a text embedder of the same name puts texts into."""
+
+    def text_similarity(self, cosine: Vectors) -> Vectors:
+        """Cosines of a question and pictures as calibrated similarities in [0, 1]. Pictures lie farther from texts than
+        texts from each other, so this is another curve than that of texts."""
+        ...
+
+
+class ImageSpaces(Protocol):
+    """Which embedder sees the pictures of a knowledge base: it follows from the embedding of its texts, by name."""
+
+    def image_embedder(self, embedding: str) -> ImageEmbedder: ...
+
+    def shared_embedder(self, embedding: str) -> SharedSpaceEmbedder | None:
+        """The same where questions can be compared with pictures, else None."""
+        ...

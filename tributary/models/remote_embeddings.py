@@ -7,11 +7,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from tributary.domain.errors import InvalidRequest, MessageTooLarge, ProviderError, ProviderTimeout
+from tributary.domain.errors import InvalidRequest, MessageTooLarge, ProviderError
 from tributary.models.calibration import Calibration
-from tributary.models.faults import cause, provider_failures, translate
 from tributary.models.protocols import Vectors
-from tributary.models.retry import RetryPolicy, retrying
+from tributary.models.remote_space import Embedded, RemoteSpace
 from tributary.models.tokens import estimate_tokens
 
 #: Fewer than a prompt's four: a text that is cut a little early loses less than one that is refused.
@@ -29,7 +28,7 @@ class Purpose(StrEnum):
     QUERY = "query"
 
 
-EmbedCall = Callable[[list[str], Purpose], Awaitable[Sequence[Sequence[float]]]]
+EmbedCall = Callable[[list[str], Purpose], Awaitable[Embedded]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,25 +39,14 @@ class Limits:
     tokens: int
 
 
-@dataclass(slots=True)
-class RemoteEmbedder:
-    """A `TextEmbedder` over the call that `open` makes, which sends one batch and returns its vectors as they came.
-    `open` runs in a thread, before the first call and outside its timeout: it imports a provider's package.
+@dataclass(slots=True, kw_only=True)
+class RemoteEmbedder(RemoteSpace[EmbedCall]):
+    """A `TextEmbedder` over a call that sends one batch. Tokens are estimated, since no tokenizer of a remote model is
+    at hand."""
 
-    Tokens are estimated, since no tokenizer of a remote model is at hand. `dimension` is 0 until it is known, which
-    it is from the first answer at the latest; whatever has another one afterwards is refused.
-    """
-
-    name: str
-    open: Callable[[], EmbedCall]
     max_tokens: int
     limits: Limits
     calibration: Calibration
-    timeout: float
-    dimension: int = 0
-    retry: RetryPolicy = field(default_factory=RetryPolicy)
-    _call: EmbedCall | None = None
-    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     _documents: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_PARALLEL))
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -119,7 +107,8 @@ class RemoteEmbedder:
         """One batch. What the server calls too long is sent again in two parts, and a single text by half: texts
         are cut by an estimate, and servers of small models don't tell their window."""
         try:
-            return await self._tried(texts, purpose)
+            tokens = sum(self.count_tokens(texts))
+            return await self.vectors(lambda call: call(texts, purpose), count=len(texts), tokens=tokens)
         except MessageTooLarge as error:
             if len(texts) == 1:
                 half = cut(texts[0], len(texts[0].encode()) // 2)
@@ -129,44 +118,6 @@ class RemoteEmbedder:
         middle = len(texts) // 2
         parts = [await self._embed(part, purpose, halvings) for part in (texts[:middle], texts[middle:])]
         return np.concatenate(parts)
-
-    async def _tried(self, texts: list[str], purpose: Purpose) -> Vectors:
-        return await retrying(
-            lambda: self._once(texts, purpose), name=self.name, policy=self.retry, within=self.timeout
-        )
-
-    async def _opened(self) -> EmbedCall:
-        async with self._opening:
-            if self._call is None:
-                self._call = await asyncio.to_thread(self.open)
-            return self._call
-
-    async def _once(self, texts: list[str], purpose: Purpose) -> Vectors:
-        call = await self._opened()
-        try:
-            async with asyncio.timeout(self.timeout):
-                rows = await call(texts, purpose)
-        except TimeoutError as error:
-            raise ProviderTimeout(f"{self.name} did not answer within {self.timeout:g} s") from error
-        except provider_failures() as error:
-            raise translate(error, self.name) from cause(error)
-        return self._checked(rows, len(texts))
-
-    def _checked(self, rows: Sequence[Sequence[float]], count: int) -> Vectors:
-        """The rows as unit vectors, or an error: a vector that belongs to another text or space is never kept."""
-        if len(rows) != count:
-            raise ProviderError(f"{self.name} returned {len(rows)} vectors for {count} texts", transient=True)
-        dimension = self.dimension or len(rows[0])
-        if not dimension or any(len(row) != dimension for row in rows):
-            found = ", ".join(str(size) for size in sorted({len(row) for row in rows}))
-            raise ProviderError(f"{self.name} returned vectors of {found} dimensions instead of {dimension}")
-        vectors = np.asarray(rows, dtype=np.float64)
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        if not np.isfinite(lengths).all() or not lengths.all():
-            raise ProviderError(f"{self.name} returned a vector that points nowhere", transient=True)
-        self.dimension = dimension
-        units: Vectors = (vectors / lengths).astype(np.float32)
-        return units
 
 
 def cut(text: str, size: int) -> str:

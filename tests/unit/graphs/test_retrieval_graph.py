@@ -49,6 +49,13 @@ class Images:
     def similarity(self, cosine: Vectors) -> Vectors:
         return cosine
 
+    def image_embedder(self, embedding: str) -> "Images":
+        """It is its own registry."""
+        return self
+
+    def shared_embedder(self, embedding: str) -> None:
+        return None
+
 
 class Spoilt:
     """A port whose every method does what `fault` does, after it was called."""

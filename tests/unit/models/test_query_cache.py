@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from tributary.models.calibration import UNKNOWN
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
 from tributary.models.protocols import TextEmbedder
 from tributary.models.remote_embeddings import Limits, Purpose, RemoteEmbedder
+from tributary.models.remote_space import Embedded
 from tributary.settings import Settings
 
 NAME = "openai/m"
@@ -28,12 +28,12 @@ class Counting(TextEmbedders):
             name=NAME, open=lambda: self._call, max_tokens=100, limits=Limits(8, 800), calibration=UNKNOWN, timeout=5.0
         )
 
-    async def _call(self, texts: list[str], _: Purpose) -> Sequence[Sequence[float]]:
+    async def _call(self, texts: list[str], _: Purpose) -> Embedded:
         self.texts += texts
         await self.open.wait()
         if self.failure:
             raise self.failure
-        return [[1.0, float(len(text))] for text in texts]
+        return Embedded([[1.0, float(len(text))] for text in texts])
 
     def embedder(self, name: str) -> TextEmbedder:
         assert name == NAME
@@ -114,6 +114,18 @@ def test_an_unknown_embedding_is_an_invalid_request(tmp_path: Path) -> None:
         TextEmbedders(Settings(data=tmp_path)).embedder("cohere/embed")
 
 
-def test_only_the_local_image_descriptor_embeds_images() -> None:
-    with pytest.raises(KeyError):
-        ImageEmbedders().embedder("gemini/gemini-embedding-2")
+@pytest.mark.parametrize("embedding", ["local/minilm", "openai/text-embedding-3-small"])
+def test_a_model_that_sees_no_pictures_leaves_them_to_the_local_descriptor(tmp_path: Path, embedding: str) -> None:
+    spaces = ImageEmbedders(TextEmbedders(Settings(data=tmp_path)))
+
+    assert spaces.image_embedder(embedding).name == "local/image-descriptor"
+    assert spaces.image_embedder(embedding) is spaces.image_embedder("local/multilingual-e5-small")
+    assert spaces.shared_embedder(embedding) is None
+
+
+def test_gemini_sees_pictures_in_the_space_of_its_texts(tmp_path: Path) -> None:
+    spaces = ImageEmbedders(TextEmbedders(Settings(data=tmp_path)))
+    name = "gemini/gemini-embedding-2"
+
+    assert spaces.image_embedder(name) is spaces.shared_embedder(name)
+    assert (spaces.image_embedder(name).name, spaces.image_embedder(name).dimension) == (name, 3072)

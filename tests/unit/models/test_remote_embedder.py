@@ -1,5 +1,4 @@
 import asyncio
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from tributary.domain.errors import MessageTooLarge, ProviderError
 from tributary.models.calibration import UNKNOWN, Calibration, calibration_of
 from tributary.models.remote_embeddings import Limits, Purpose, RemoteEmbedder, cut
+from tributary.models.remote_space import Embedded
 from tributary.models.retry import RetryPolicy
 
 
@@ -19,12 +19,12 @@ class Server:
         self.batches: list[list[str]] = []
         self.window = window
 
-    async def __call__(self, texts: list[str], _: Purpose) -> Sequence[Sequence[float]]:
+    async def __call__(self, texts: list[str], _: Purpose) -> Embedded:
         self.batches.append(texts)
         await asyncio.sleep(0)
         if any(len(text) > self.window for text in texts):
             raise MessageTooLarge("too long")
-        return [[1.0, float(len(text))] for text in texts]
+        return Embedded([[1.0, float(len(text))] for text in texts])
 
 
 def _embedder(server: Server, *, texts: int = 3, tokens: int = 1_000, window: int = 100) -> RemoteEmbedder:
@@ -104,7 +104,7 @@ async def test_the_first_answer_fixes_the_dimension() -> None:
 async def test_a_failed_batch_ends_the_others() -> None:
     under_way: set[str] = set()
 
-    async def call(texts: list[str], _: Purpose) -> Sequence[Sequence[float]]:
+    async def call(texts: list[str], _: Purpose) -> Embedded:
         if texts[0] == "bad":
             raise ProviderError("refused")
         under_way.add(texts[0])
@@ -112,7 +112,7 @@ async def test_a_failed_batch_ends_the_others() -> None:
             await asyncio.Event().wait()
         finally:
             under_way.discard(texts[0])
-        return []
+        return Embedded([])
 
     embedder = _embedder(Server(), texts=1)
     embedder.open = lambda: call
