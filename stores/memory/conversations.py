@@ -8,6 +8,7 @@ from uuid import UUID
 from stores.memory.branches import read_page, read_recent
 from stores.memory.tables import ConversationRow, MemoryTables
 from stores.memory.turn_records import begin, finish
+from stores.memory.usage import keep_bill
 from stores.protocols.checkpoints import CheckpointStore
 from stores.protocols.conversations import Answer, TurnQueue
 from stores.texts import require_storable, storable
@@ -15,6 +16,7 @@ from tributary.domain.attachments import Attachment
 from tributary.domain.conversations import Conversation, Message, MessageStatus, Role
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import thread_id
+from tributary.domain.usage import NOTHING_SPENT, Bill
 
 
 class MemoryConversations:
@@ -103,8 +105,15 @@ class MemoryConversations:
             self._tables.traces[organisation_id, message_id] = storable(trace)
 
     async def fail_turn(
-        self, organisation_id: UUID, *, question_id: UUID, problem: dict[str, Any], status: MessageStatus
+        self,
+        organisation_id: UUID,
+        *,
+        question_id: UUID,
+        problem: dict[str, Any],
+        status: MessageStatus,
+        bill: Bill = NOTHING_SPENT,
     ) -> None:
+        keep_bill(self._tables, organisation_id, bill)
         question = self._tables.messages.get((organisation_id, question_id))
         open_statuses = (MessageStatus.RUNNING, MessageStatus.INTERRUPTED)
         if question is not None and question.role is Role.USER and question.status in open_statuses:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from tributary.domain.bots import Bot
 from tributary.domain.conversations import Conversation, Message
 from tributary.domain.errors import NotFound
 from tributary.domain.identity import ApiKey, Organisation
+from tributary.domain.usage import Bill, Spent
 
 #: An organisation's id and the row's.
 RowKey = tuple[UUID, UUID]
@@ -45,6 +47,13 @@ class RequestRow:
     stored: Stored | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    spent: Spent
+    bill: Bill
+    made_at: datetime
+
+
 @dataclass(slots=True)
 class MemoryTables:
     """`clock` says what time it is."""
@@ -63,6 +72,10 @@ class MemoryTables:
     upload_days: Counter[tuple[UUID, date]] = field(default_factory=Counter)
     billing_events: list[BillingEvent] = field(default_factory=list)
     requests: dict[tuple[UUID, str], RequestRow] = field(default_factory=dict)
+
+    usage: dict[RowKey, UsageRow] = field(default_factory=dict)
+    #: US dollars, and when they were reserved.
+    reservations: dict[RowKey, tuple[Decimal, datetime]] = field(default_factory=dict)
 
     def organisation(self, organisation_id: UUID) -> Organisation:
         """Raises `NotFound` where it is unknown."""

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from stores.memory.tables import ConversationRow, MemoryTables
+from stores.memory.usage import keep_bill
 from stores.protocols.conversations import Answer
 from stores.requirements import question_after
 from stores.texts import require_storable, storable
@@ -71,6 +72,7 @@ def finish(
     tables: MemoryTables, organisation_id: UUID, *, conversation_id: UUID, question_id: UUID, answer: Answer
 ) -> bool:
     """See `ConversationStore.finish_turn`."""
+    keep_bill(tables, organisation_id, answer.bill)
     stored = tables.messages.get((organisation_id, answer.message_id))
     if stored is not None and stored.parent_id == question_id:
         return True

@@ -14,6 +14,7 @@ from tributary.domain.attachments import Attachment
 from tributary.domain.conversations import Conversation, Message, MessageStatus
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import thread_id
+from tributary.domain.usage import NOTHING_SPENT, Bill
 
 _GET = f"SELECT {CONVERSATION} FROM conversations WHERE organisation_id = %(organisation)s AND id = %(conversation)s"
 _RENAME = f"""
@@ -139,10 +140,16 @@ class PostgresConversations:
         await turn_records.save_trace(self._database, organisation_id, message_id, trace)
 
     async def fail_turn(
-        self, organisation_id: UUID, *, question_id: UUID, problem: dict[str, Any], status: MessageStatus
+        self,
+        organisation_id: UUID,
+        *,
+        question_id: UUID,
+        problem: dict[str, Any],
+        status: MessageStatus,
+        bill: Bill = NOTHING_SPENT,
     ) -> None:
         await turn_records.fail(
-            self._database, organisation_id, question_id=question_id, problem=problem, status=status
+            self._database, organisation_id, question_id=question_id, problem=problem, status=status, bill=bill
         )
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:

@@ -10,6 +10,7 @@ from stores.postgres.chat_rows import MESSAGE, message
 from stores.postgres.database import Database
 from stores.postgres.jsonb import as_jsonb
 from stores.postgres.statements import Rows, Statement, pipelined, query, run
+from stores.postgres.usage import billing
 from stores.protocols.conversations import Answer
 from stores.requirements import question_after
 from stores.texts import storable
@@ -17,6 +18,7 @@ from stores.titles import title_of
 from tributary.domain.conversations import Message, MessageStatus
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import parse_id
+from tributary.domain.usage import Bill
 
 #: The distance of the messages that branches leap to; see `messages.depth`.
 LEAP = 64
@@ -203,16 +205,23 @@ async def finish(
         "question_details": as_jsonb(details),
     }
     ending = _ANSWER if answer.content.strip() else _END_WITHOUT_ANSWER
-    _, ended = await run(database, organisation_id, [(_LOCK, values), (ending, values)])
+    statements = [(_LOCK, values), (ending, values), *billing(answer.bill)]
+    _, ended, *_ = await run(database, organisation_id, statements)
     return bool(ended)
 
 
 async def fail(
-    database: Database, organisation_id: UUID, *, question_id: UUID, problem: dict[str, Any], status: MessageStatus
+    database: Database,
+    organisation_id: UUID,
+    *,
+    question_id: UUID,
+    problem: dict[str, Any],
+    status: MessageStatus,
+    bill: Bill,
 ) -> None:
     """See `ConversationStore.fail_turn`."""
     values = {"question": question_id, "status": status.value, "details": as_jsonb({"problem": problem})}
-    await query(database, organisation_id, _FAIL, values)
+    await run(database, organisation_id, [(_FAIL, values), *billing(bill)])
 
 
 async def save_trace(database: Database, organisation_id: UUID, message_id: UUID, trace: dict[str, Any]) -> None:

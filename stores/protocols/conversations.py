@@ -9,6 +9,7 @@ from uuid import UUID
 from tributary.domain.attachments import Attachment
 from tributary.domain.conversations import Conversation, Message, MessageStatus, Usage
 from tributary.domain.retrieval import Source
+from tributary.domain.usage import NOTHING_SPENT, Bill
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Answer:
     usage: Usage
     model: str
     details: dict[str, Any]
+    #: What the turn spent; kept whether or not the answer still finds its question.
+    bill: Bill = NOTHING_SPENT
 
 
 class ConversationStore(Protocol):
@@ -87,8 +90,8 @@ class ConversationStore(Protocol):
     async def finish_turn(
         self, organisation_id: UUID, *, conversation_id: UUID, question_id: UUID, answer: Answer
     ) -> bool:
-        """Stores the answer with its sources for ever and completes the question: one transaction. False, with
-        nothing stored, when the question is not running any more (deleted or interrupted). An answer without text
+        """Stores the answer with its sources for ever, completes the question, and keeps the answer's bill: one
+        transaction. False, with nothing but the bill stored, when the question is not running any more (deleted or interrupted). An answer without text
         is none: the question takes its status, and no message is added. One that is `failed` or `interrupted` is a
         part of an answer: it is kept for people to read, `recent` leaves it out, and the question takes its status
         and its `problem` too."""
@@ -99,10 +102,16 @@ class ConversationStore(Protocol):
         ...
 
     async def fail_turn(
-        self, organisation_id: UUID, *, question_id: UUID, problem: dict[str, Any], status: MessageStatus
+        self,
+        organisation_id: UUID,
+        *,
+        question_id: UUID,
+        problem: dict[str, Any],
+        status: MessageStatus,
+        bill: Bill = NOTHING_SPENT,
     ) -> None:
         """Marks the question `failed` or `interrupted` and keeps the problem; no answer is stored. A question whose
-        turn has ended is left as it is, and one that is gone is no error."""
+        turn has ended is left as it is, and one that is gone is no error. The bill is kept in any case."""
         ...
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:

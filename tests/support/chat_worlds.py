@@ -16,6 +16,7 @@ from stores.memory.identity import MemoryIdentity
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.tables import MemoryTables
 from stores.memory.turns import MemoryTurnQueue
+from stores.memory.usage import MemoryUsage
 from stores.postgres.attachments import PostgresAttachments
 from stores.postgres.bots import PostgresBots
 from stores.postgres.checkpoints import Checkpoints
@@ -26,12 +27,14 @@ from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.turns import PostgresTurnQueue
+from stores.postgres.usage import PostgresUsage
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.bots import BotStore
 from stores.protocols.checkpoints import CheckpointStore
 from stores.protocols.conversations import Answer, ConversationStore, TurnQueue
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
+from stores.protocols.usage import UsageLedger
 from stores.secrets import digest
 from tests.support.worlds import new_document
 from tributary.domain.attachments import Attachment, AttachmentClaim, FileType
@@ -44,6 +47,11 @@ TOKEN = "t" * 64
 USAGE = Usage(inputTokens=3, outputTokens=2, totalTokens=5)
 
 _SHIFT_DAYS = "UPDATE upload_days SET day = day - 1 WHERE organisation_id = %s"
+_SHIFT_USAGE = (
+    "UPDATE usage_entries SET made_at = made_at - %(days)s WHERE organisation_id = %(organisation)s",
+    "UPDATE usage_months SET month = (month - %(days)s)::date WHERE organisation_id = %(organisation)s",
+    "UPDATE budget_reservations SET made_at = made_at - %(days)s WHERE organisation_id = %(organisation)s",
+)
 _SHIFT_REQUESTS = "UPDATE idempotent_requests SET created_at = created_at - %s WHERE organisation_id = %s"
 
 
@@ -61,6 +69,7 @@ class ChatWorld:
     idempotency: IdempotencyStore
     other_idempotency: IdempotencyStore
     checkpoints: CheckpointStore
+    usage: UsageLedger
     knowledge: MemoryKnowledge | PostgresKnowledge
     acme: UUID
     globex: UUID
@@ -140,6 +149,15 @@ class ChatWorld:
         async with self.ground.organisation(self.acme) as connection:
             await connection.execute(_SHIFT_DAYS, (self.acme,))
 
+    async def pass_months(self, days: int = 40) -> None:
+        """What acme spent and reserved, it did so many days ago."""
+        if isinstance(self.ground, Clock):
+            self.ground.offset += timedelta(days=days)
+            return
+        async with self.ground.organisation(self.acme) as connection:
+            for statement in _SHIFT_USAGE:
+                await connection.execute(statement, {"days": timedelta(days=days), "organisation": self.acme})
+
     async def age_requests(self, by: timedelta) -> None:
         """The idempotent requests of acme began so much earlier."""
         if isinstance(self.ground, Clock):
@@ -217,6 +235,7 @@ async def _in_memory() -> ChatWorld:
         idempotency=MemoryIdempotency(tables, wait=PATIENCE),
         other_idempotency=MemoryIdempotency(tables, wait=PATIENCE),
         checkpoints=checkpoints,
+        usage=MemoryUsage(tables, knowledge),
         knowledge=knowledge,
         acme=acme.id,
         globex=globex.id,
@@ -243,6 +262,7 @@ async def _on_postgres(stack: AsyncExitStack, dsn: str) -> ChatWorld:
         idempotency=PostgresIdempotency(database, wait=PATIENCE),
         other_idempotency=PostgresIdempotency(database, wait=PATIENCE),
         checkpoints=checkpoints,
+        usage=PostgresUsage(database),
         knowledge=PostgresKnowledge(database),
         acme=acme.id,
         globex=globex.id,

@@ -40,6 +40,8 @@ class OpenAIDialect:
 
     openrouter: bool
     dimension: int = 1536
+    #: What a call costs, in US dollars; None: the server does not say.
+    cost: float | None = None
 
     def refuses_key(self, given: str) -> Response:
         """The answer to a wrong key, or to none."""
@@ -94,7 +96,8 @@ class OpenAIDialect:
             return
         yield _event(self._chunk(body, planned, {}, planned.finish))
         if (body.get("stream_options") or {}).get("include_usage"):
-            yield _event(self._shell(body, "chat.completion.chunk") | {"choices": [], "usage": usage(body, planned)})
+            counted = self.usage(body, planned)
+            yield _event(self._shell(body, "chat.completion.chunk") | {"choices": [], "usage": counted})
         yield "data: [DONE]\n\n"
 
     def _shell(self, body: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -120,7 +123,15 @@ class OpenAIDialect:
         message = {"role": "assistant", "content": "".join(planned.pieces) or None, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": planned.finish, "logprobs": None}
         answer = _with_choices(self._shell(body, "chat.completion"), planned, [choice])
-        return JSONResponse(answer | {"usage": usage(body, planned)})
+        return JSONResponse(answer | {"usage": self.usage(body, planned)})
+
+    def usage(self, body: dict[str, Any], planned: Plan) -> dict[str, Any]:
+        """The counts; OpenRouter tells the cost beside them to who asks for it."""
+        counted: dict[str, Any] = usage(body, planned)
+        asked = isinstance(body.get("usage"), dict) and body["usage"].get("include")
+        if self.openrouter and asked and self.cost is not None:
+            counted |= {"cost": self.cost, "is_byok": False, "cost_details": {"upstream_inference_cost": None}}
+        return counted
 
     def embeddings(self, body: dict[str, Any], texts: list[str], fault: Fault | None) -> Response:
         """The vectors of `texts`, spoilt as `fault` says."""

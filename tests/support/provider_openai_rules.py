@@ -12,6 +12,8 @@ _ARGUMENTS = {
     "provider", "models", "transforms", "usage", "frequency_penalty", "presence_penalty", "logprobs", "top_logprobs",
     "metadata", "store", "service_tier", "parallel_tool_calls",
 }  # fmt: skip
+#: What only OpenRouter takes.
+_OPENROUTER_ARGUMENTS = {"plugins", "provider", "models", "transforms", "usage", "reasoning"}
 _ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _PART_KEYS = {
@@ -22,10 +24,10 @@ _PART_KEYS = {
 }
 
 
-def check_chat(body: Mapping[str, Any]) -> None:
+def check_chat(body: Mapping[str, Any], *, openrouter: bool) -> None:
     """Raises `Rejection` for what a chat completion can't be."""
     for argument in body:
-        if argument not in _ARGUMENTS:
+        if argument not in (_ARGUMENTS if openrouter else _ARGUMENTS - _OPENROUTER_ARGUMENTS):
             raise Rejection(f"Unrecognized request argument supplied: {argument}")
     if not isinstance(body.get("model"), str):
         raise Rejection("you must provide a model parameter")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.requests import Request
@@ -58,13 +58,14 @@ class Routes:
         return recorded.headers.get("authorization", "").removeprefix("Bearer ")
 
     async def chat(self, dialect: OpenAIDialect, request: Request) -> Response:
+        dialect = replace(dialect, cost=self.provider.cost)
         recorded = await self._record(request)
         key = self._key_of(recorded)
         if key != self.provider.key:
             return dialect.refuses_key(key)
         try:
             body = recorded.body
-            check_chat(body)
+            check_chat(body, openrouter=dialect.openrouter)
         except (ValueError, Rejection) as problem:
             return dialect.refuses(problem if isinstance(problem, Rejection) else Rejection("Invalid JSON body."))
         fault = await self._due("chat")

@@ -38,6 +38,8 @@ class Provider:
     base_url: str = ""
     key: str = KEY
     answer: str | Callable[[dict[str, Any]], str] = "The stub answers."
+    #: What OpenRouter says a call cost, in US dollars; None: nothing.
+    cost: float | None = None
     models: list[Any] = field(default_factory=lambda: list(MODELS))
     requests: list[Recorded] = field(default_factory=list)
     _chat: deque[Fault | None] = field(default_factory=deque)
@@ -126,6 +128,7 @@ class Provider:
         for queue in (self._chat, self._embeddings, self._models):
             queue.clear()
         self.answer, self.models, self.key = "The stub answers.", list(MODELS), KEY
+        self.cost = None
 
     def pieces(self, body: dict[str, Any]) -> tuple[str, ...]:
         """The answer to a request, cut before each word as a model streams it."""

@@ -11,6 +11,7 @@ import httpx
 from tributary.domain.errors import ProviderError
 from tributary.models.catalogue import Capabilities, Catalogue, read_catalogue, write_catalogue
 from tributary.models.names import ModelName, parse_chat_model
+from tributary.models.pricing import Price
 from tributary.settings import Settings
 
 __all__ = ["Capabilities", "ModelCapabilities"]
@@ -73,6 +74,12 @@ class ModelCapabilities:
         if model.provider == "local":
             return default
         return await self._profiled(model, default)
+
+    def price(self, name: str) -> Price | None:
+        """What the list says a call costs, as far as it has been read; it is when the model's capabilities are asked
+        for, and nobody waits for it here."""
+        provider, _, slug = name.partition("/")
+        return self._catalogue.price(slug) if self._catalogue and provider == "openrouter" else None
 
     async def _profiled(self, model: ModelName, default: Capabilities) -> Capabilities:
         try:

@@ -5,11 +5,12 @@ import logging
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tributary.domain.attachments import Modality
+from tributary.models.pricing import Price, listed_price
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +44,8 @@ class Catalogue:
     url: str
     fetched_at: float
     models: Mapping[str, Capabilities]
+    #: Of a token read, a token written and a call, in US dollars as text; left out where the list does not say.
+    prices: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, body: Any, *, url: str, fetched_at: float) -> "Catalogue":
@@ -53,18 +56,26 @@ class Catalogue:
         """
         data = body.get("data") if isinstance(body, dict) else None
         models: dict[str, Capabilities] = {}
+        prices: dict[str, tuple[str, str, str]] = {}
         for entry in data if isinstance(data, list) else ():
             capabilities = _capabilities(entry)
             if capabilities is not None:
                 models.setdefault(str(entry.get("canonical_slug") or entry["id"]), capabilities)
                 models[entry["id"]] = capabilities
+                if (price := listed_price(entry.get("pricing"))) is not None:
+                    prices[entry["id"]] = price.as_text()
         if not models:
             raise ValueError("a model list without a model")
-        return cls(url, fetched_at, models)
+        return cls(url, fetched_at, models, prices)
 
     def find(self, slug: str) -> Capabilities | None:
         """The model of that slug; a variant that is not listed (`:nitro`) has what its model has."""
         return self.models.get(slug) or self.models.get(slug.partition(":")[0])
+
+    def price(self, slug: str) -> Price | None:
+        """What a call of that model costs; a variant that is not listed is taken to cost what its model does."""
+        found = self.prices.get(slug) or self.prices.get(slug.partition(":")[0])
+        return Price.of_text(*found) if found else None
 
 
 def _capabilities(entry: Any) -> Capabilities | None:
@@ -106,7 +117,8 @@ def read_catalogue(path: Path, url: str) -> Catalogue | None:
     try:
         stored = json.loads(path.read_text("utf-8"))
         models = {str(slug): Capabilities(**fields) for slug, fields in stored["models"].items()}
-        kept = Catalogue(str(stored["url"]), float(stored["fetched_at"]), models)
+        prices = {str(slug): (str(a), str(b), str(c)) for slug, (a, b, c) in stored["prices"].items()}
+        kept = Catalogue(str(stored["url"]), float(stored["fetched_at"]), models, prices)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, LookupError, AttributeError):

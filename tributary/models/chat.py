@@ -79,9 +79,8 @@ class ChatModels:
         return self._google(name, key) if name.provider == "google" else self._openai(name, key)
 
     def _openai(self, name: ModelName, key: str) -> BaseChatModel:
-        from langchain_openai import ChatOpenAI
-
         openrouter = name.provider == "openrouter"
+        kind = _openrouter_class() if openrouter else _openai_class()
         if self._client is None:
             self._client = open_client(self._settings.provider_timeout)
 
@@ -89,11 +88,13 @@ class ChatModels:
             # As a coroutine the key stays out of the model's fields, and no synchronous client is made beside.
             return key
 
-        return ChatOpenAI(
+        model: BaseChatModel = kind(
             model=name.name,
             api_key=api_key,
             base_url=self._settings.openrouter_base_url if openrouter else self._settings.openai_base_url,
             default_headers=_ATTRIBUTION if openrouter else None,
+            # Else OpenRouter does not say what a call cost.
+            extra_body={"usage": {"include": True}} if openrouter else None,
             http_async_client=self._client,
             # The library reads a proxy of its own from the environment, and then refuses our client.
             openai_proxy="",
@@ -106,6 +107,7 @@ class ChatModels:
             stream_chunk_timeout=None,
             metadata={NAME_KEY: str(name)},
         )
+        return model
 
     def _google(self, name: ModelName, key: str) -> BaseChatModel:
         from langchain_google_genai import ChatGoogleGenerativeAI
@@ -131,3 +133,15 @@ class ChatModels:
         if self._client is not None:
             await self._client.aclose()
             self._client = None
+
+
+def _openai_class() -> Any:
+    from langchain_openai import ChatOpenAI
+
+    return ChatOpenAI
+
+
+def _openrouter_class() -> Any:
+    from tributary.models.openrouter import OpenRouterChat
+
+    return OpenRouterChat

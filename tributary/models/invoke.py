@@ -8,17 +8,21 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessageChunk, BaseMessage
 from langchain_core.runnables import RunnableConfig
 
-from tributary.domain.conversations import Usage
+from tributary.domain.conversations import Cost, Usage
 from tributary.domain.errors import ProviderError, ProviderTimeout, TributaryError
+from tributary.domain.usage import UsageKind
 from tributary.models.chat import NAME_KEY
 from tributary.models.content import wire_messages
+from tributary.models.cost import COST_KEY
 from tributary.models.faults import cause, provider_failures, translate
+from tributary.models.metering import ModelCall, admit, note
 from tributary.models.retry import Attempts, RetryPolicy
 from tributary.models.tokens import estimate_message_tokens, estimate_tokens
 from tributary.models.transport import noting_responses
@@ -77,6 +81,7 @@ async def stream_answer(
     while True:
         answer = _Answer(name, provider, messages)
         try:
+            await admit(name)
             async with aclosing(_chunks(model, sent, config, timeout, name)) as chunks:
                 async for chunk in chunks:
                     text = answer.take(chunk)
@@ -88,6 +93,8 @@ async def stream_answer(
                 raise
             await attempts.wait_after(error, name)
             continue
+        finally:
+            answer.count()
         yield finish
         return
 
@@ -137,6 +144,9 @@ class _Answer:
         self._counts: dict[str, int] = {}
         self._reason = "" if provider != "local" else "stop"
         self._blocked = ""
+        self._cost: Decimal | None = None
+        self._answered = False
+        self._usage: Usage | None = None
 
     @property
     def begun(self) -> bool:
@@ -144,6 +154,7 @@ class _Answer:
 
     def take(self, chunk: AIMessageChunk) -> str:
         """The text to pass on. Blank text at the start is held back: alone it is no answer."""
+        self._answered = True
         self._note(chunk)
         text = self._blank + str(chunk.text)
         if not self._text and not text.strip():
@@ -157,6 +168,8 @@ class _Answer:
     def _note(self, chunk: AIMessageChunk) -> None:
         facts = chunk.response_metadata
         self._reason = str(facts.get("finish_reason") or self._reason)
+        if facts.get(COST_KEY) is not None:
+            self._cost = Decimal(facts[COST_KEY])
         feedback = facts.get("prompt_feedback")
         if isinstance(feedback, dict) and feedback.get("block_reason"):
             self._blocked = str(getattr(feedback["block_reason"], "name", feedback["block_reason"]))
@@ -178,13 +191,27 @@ class _Answer:
         if not self.begun:
             # At its limit it spent all tokens on reasoning and would do so again.
             raise ProviderError(f"The answer of {self._name} is empty", transient=reason != "length")
-        usage, estimated = self._usage()
-        return Finish(usage, reason, estimated)
+        return Finish(self.count(), reason, self._estimated)
 
-    def _usage(self) -> tuple[Usage, bool]:
+    def count(self) -> Usage:
+        """The usage, counted once however the answer ends: what a provider has begun to answer is paid for, also
+        when it breaks off, is of no use, or nobody waits for its end."""
+        if self._usage is None:
+            asked, said, total = self._tokens()
+            call = ModelCall(self._name, UsageKind.CHAT, asked, said, total, self._cost, self._estimated)
+            cost = note(call) if self._answered else Cost()
+            self._usage = Usage(inputTokens=asked, outputTokens=said, totalTokens=total, **cost)
+        return self._usage
+
+    @property
+    def _estimated(self) -> bool:
+        return not (self._counts.get("input_tokens") or self._counts.get("output_tokens"))
+
+    def _tokens(self) -> tuple[int, int, int]:
+        """Read, written, and in all."""
         given = self._counts
-        if given.get("input_tokens") or given.get("output_tokens"):
+        if not self._estimated:
             asked, said = given["input_tokens"], given["output_tokens"]
-            return Usage(inputTokens=asked, outputTokens=said, totalTokens=given["total_tokens"] or asked + said), False
+            return asked, said, given["total_tokens"] or asked + said
         asked, said = estimate_message_tokens(self._messages), estimate_tokens("".join(self._text))
-        return Usage(inputTokens=asked, outputTokens=said, totalTokens=asked + said), True
+        return asked, said, asked + said
