@@ -1,7 +1,8 @@
 """The one model call of a turn."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from typing import Protocol
 from uuid import UUID
 
@@ -31,7 +32,11 @@ class ChatModel(CapabilityLookup, Protocol):
     """Chat models by name. Failures are `ProviderError` and `ProviderTimeout`; what can be tried again before the
     first piece has been, has been tried again."""
 
-    def stream(self, model: str, messages: Sequence[BaseMessage]) -> AsyncIterator[Piece]: ...
+    def stream(
+        self, model: str, messages: Sequence[BaseMessage], *, max_output: int | None = None
+    ) -> AsyncGenerator[Piece, None]:
+        """One call, its answer limited to `max_output` tokens. Leave it by exhausting it or through `aclosing`."""
+        ...
 
     def count_tokens(self, text: str) -> int: ...
 
@@ -74,9 +79,10 @@ async def invoke_model(
         past = _plan(state, system, parts, deliveries, history, capabilities, models)
     except MessageTooLarge as error:
         return {**_refused(error), "notSent": not_sent(deliveries)}
+    longest = turn["saidOfModel"]["maxOutput"]
     messages = build_messages(system, await _past_messages(past, blobs, pictures), parts)
     answer = await write_answer(
-        _naming_files(models.stream(turn["model"], messages), deliveries),
+        _naming_files(models.stream(turn["model"], messages, max_output=longest), deliveries),
         stops.wait(UUID(turn["conversationId"])),
         AnswerWriter(runtime, CitationFilter(len(state["sources"]))),
         model=turn["model"],
@@ -158,10 +164,13 @@ async def _past_messages(past: Past, blobs: BlobStore, pictures: Pictures) -> li
     )
 
 
-async def _naming_files(pieces: AsyncIterator[Piece], deliveries: Sequence[Delivery]) -> AsyncIterator[Piece]:
+async def _naming_files(
+    pieces: AsyncGenerator[Piece, None], deliveries: Sequence[Delivery]
+) -> AsyncGenerator[Piece, None]:
     """The pieces; a message that the provider finds too large is refused with the names of its files."""
     try:
-        async for piece in pieces:
-            yield piece
+        async with aclosing(pieces):
+            async for piece in pieces:
+                yield piece
     except MessageTooLarge as error:
         raise too_large(error.detail, deliveries) from error

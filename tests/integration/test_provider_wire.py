@@ -19,6 +19,7 @@ from tests.support.provider import Provider
 from tributary.domain.attachments import FileType
 from tributary.domain.errors import InvalidRequest, ProviderError
 from tributary.models.chat import ChatModels
+from tributary.models.compatible import is_openai
 from tributary.models.content import audio_block, image_block, pdf_block, text_block
 from tributary.models.invoke import Delta, Finish, stream_answer
 
@@ -89,8 +90,8 @@ def _no_local() -> BaseChatModel:
     raise AssertionError("no test here asks for the local model")
 
 
-async def _answer(models: ChatModels, name: str, messages: list[BaseMessage]) -> tuple[str, Finish]:
-    pieces = [piece async for piece in stream_answer(await models.get(name), messages, timeout=10)]
+async def _answer(models: ChatModels, name: str, messages: list[BaseMessage], **options: Any) -> tuple[str, Finish]:
+    pieces = [piece async for piece in stream_answer(await models.get(name), messages, timeout=10, **options)]
     finish = pieces[-1]
     assert isinstance(finish, Finish)
     return "".join(piece.text for piece in pieces if isinstance(piece, Delta)), finish
@@ -224,6 +225,34 @@ async def test_the_providers_own_usage_is_reported(models: ChatModels, provider:
     assert finish.usage["outputTokens"] == 4
     assert finish.usage["totalTokens"] == finish.usage["inputTokens"] + 4
     assert (finish.reason, finish.estimated) == ("stop", False)
+
+
+async def test_the_limit_of_an_answer_goes_by_the_name_that_each_provider_knows(
+    models: ChatModels, provider: Provider
+) -> None:
+    for name in ("openrouter/stub/all", "openai/llama3", "google/gemini-2.5-flash"):
+        await _answer(models, name, [HumanMessage("Hello?")], max_output=64)
+        await _answer(models, name, [HumanMessage("Hello?")])
+
+    bodies = [request.body for request in provider.chats]
+    assert [body.get("max_completion_tokens") for body in bodies] == [64, None, None, None, None, None]
+    assert [body.get("max_tokens") for body in bodies] == [None, None, 64, None, None, None]
+    limits = [body.get("generationConfig", {}).get("maxOutputTokens") for body in bodies]
+    assert limits == [None, None, None, None, 64, None]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "own"),
+    [
+        ("https://api.openai.com/v1", True),
+        ("https://eu.api.openai.com/v1", True),
+        ("https://mine.openai.azure.com/openai/v1", True),
+        ("http://localhost:11434/v1", False),
+        ("https://notopenai.com/v1", False),
+    ],
+)
+def test_openais_own_servers_are_told_from_those_that_speak_its_protocol(base_url: str, own: bool) -> None:
+    assert is_openai(base_url) is own
 
 
 async def test_models_of_one_name_are_one_object_and_share_connections(models: ChatModels) -> None:

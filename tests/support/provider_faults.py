@@ -51,6 +51,14 @@ class Stall:
 
 
 @dataclass(frozen=True)
+class Pause:
+    """After some pieces nothing comes until `event` is set; then the rest."""
+
+    after: int = 1
+    event: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
 class Text:
     """These pieces and no others, e.g. none at all, with this finish reason (None: left out)."""
 
@@ -108,6 +116,7 @@ Fault = (
     | Choices
     | Cut
     | Stall
+    | Pause
     | Text
     | Garbage
     | Blocked
@@ -129,6 +138,7 @@ class Plan:
     respell_choices: bool = False
     error: ErrorInside200 | None = None
     stall: bool = False
+    pause: Pause | None = None
     abrupt: bool = False
 
 
@@ -143,6 +153,8 @@ def plan(fault: Fault | None, pieces: tuple[str, ...]) -> Plan:
             return Plan(pieces[:after], finish=None, abrupt=abrupt)
         case Stall(after=after):
             return Plan(pieces[:after], finish=None, stall=True)
+        case Pause():
+            return Plan(pieces, pause=fault)
         case Text(pieces=own, finish=finish, reasoning=reasoning):
             return Plan(own, reasoning=reasoning, finish=finish)
         case _:

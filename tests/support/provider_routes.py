@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from tests.support import provider_gemini as gemini
-from tests.support.provider_faults import ErrorInside200, Fault, Garbage, Hold, Plan, Refuse
+from tests.support.provider_faults import ErrorInside200, Fault, Garbage, Hold, Pause, Plan, Refuse
 from tests.support.provider_gemini_rules import check_embed, check_generate
 from tests.support.provider_openai import OpenAIDialect
 from tests.support.provider_openai_rules import check_chat, check_embeddings
@@ -78,7 +78,8 @@ class Routes:
         if not body.get("stream"):
             return dialect.whole(body, fault, self.provider.pieces(body))
         planned, events = dialect.stream(body, fault, self.provider.pieces(body))
-        return self._streaming(request, planned, events)
+        # A comment and the role come before the first piece.
+        return self._streaming(request, planned, events, heading=1 + dialect.openrouter)
 
     async def embeddings(self, dialect: OpenAIDialect, request: Request) -> Response:
         recorded = await self._record(request)
@@ -145,11 +146,17 @@ class Routes:
             await asyncio.to_thread(fault.event.wait, 10.0)
         return fault
 
-    def _streaming(self, request: Request, planned: Plan, events: Iterator[str]) -> Response:
+    async def _paused(self, request: Request, pause: Pause) -> None:
+        while not (pause.event.is_set() or self.provider.closing or await request.is_disconnected()):
+            await asyncio.sleep(0.005)
+
+    def _streaming(self, request: Request, planned: Plan, events: Iterator[str], heading: int = 0) -> Response:
         async def body() -> AsyncIterator[str]:
             self.provider.count_stream(+1)
             try:
-                for event in events:
+                for number, event in enumerate(events):
+                    if planned.pause and number == planned.pause.after + heading:
+                        await self._paused(request, planned.pause)
                     yield event
                 if planned.abrupt:
                     raise ConnectionBroken

@@ -1,7 +1,7 @@
 """Turns over a chat world, with a model that says what a test tells it to."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -42,7 +42,9 @@ class ScriptedModel:
     async def capabilities(self, model: str) -> Capabilities:
         return self.takes
 
-    async def stream(self, model: str, messages: Sequence[BaseMessage]) -> AsyncIterator[Piece]:
+    async def stream(
+        self, model: str, messages: Sequence[BaseMessage], *, max_output: int | None = None
+    ) -> AsyncGenerator[Piece, None]:
         self.calls.append(messages)
         for piece in self.pieces:
             if isinstance(piece, str):

@@ -80,7 +80,7 @@ class ChatModels:
 
     def _openai(self, name: ModelName, key: str) -> BaseChatModel:
         openrouter = name.provider == "openrouter"
-        kind = _openrouter_class() if openrouter else _openai_class()
+        kind = _openrouter_class() if openrouter else _openai_class(self._settings.openai_base_url)
         if self._client is None:
             self._client = open_client(self._settings.provider_timeout)
 
@@ -135,10 +135,12 @@ class ChatModels:
             self._client = None
 
 
-def _openai_class() -> Any:
+def _openai_class(base_url: str) -> Any:
     from langchain_openai import ChatOpenAI
 
-    return ChatOpenAI
+    from tributary.models.compatible import CompatibleChat, is_openai
+
+    return ChatOpenAI if is_openai(base_url) else CompatibleChat
 
 
 def _openrouter_class() -> Any:

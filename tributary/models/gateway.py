@@ -1,6 +1,6 @@
 """The chat models as the graph's nodes see them: by name, with what each can take."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from langchain_core.messages import BaseMessage
@@ -23,10 +23,13 @@ class ModelGateway:
     async def capabilities(self, model: str) -> Capabilities:
         return await self._capabilities.of(model)
 
-    async def stream(self, model: str, messages: Sequence[BaseMessage]) -> AsyncIterator[Piece]:
-        """One call. Raises as `stream_answer` does."""
+    async def stream(
+        self, model: str, messages: Sequence[BaseMessage], *, max_output: int | None = None
+    ) -> AsyncGenerator[Piece, None]:
+        """One call, its answer limited to `max_output` tokens. Raises as `stream_answer` does."""
         opened = await self._models.get(model)
-        async with aclosing(stream_answer(opened, messages, timeout=self._timeout)) as pieces:
+        answer = stream_answer(opened, messages, timeout=self._timeout, max_output=max_output)
+        async with aclosing(answer) as pieces:
             async for piece in pieces:
                 yield piece
 

@@ -63,12 +63,14 @@ async def stream_answer(
     timeout: float,  # noqa: ASYNC109 - the wait for a piece, not for the whole call
     retry: RetryPolicy | None = None,
     config: RunnableConfig | None = None,
+    max_output: int | None = None,
 ) -> AsyncGenerator[Piece, None]:
     """The answer to `messages`, whose contents are text or standard content blocks: deltas, then one `Finish`.
 
-    `timeout` is the longest wait for a piece, in seconds; no try starts later than that after the first. Transient
-    failures are tried again until the first delta is out, and never after it: the error is then raised, and what
-    came before it is the caller's to keep. Leave the iterator by exhausting it or through `aclosing`.
+    `max_output` limits the answer, in tokens. `timeout` is the longest wait for a piece, in seconds; no try starts
+    later than that after the first. Transient failures are tried again until the first delta is out, and never after
+    it: the error is then raised, and what came before it is the caller's to keep. Leave the iterator by exhausting it
+    or through `aclosing`.
 
     Raises:
         ProviderError, ProviderTimeout: the provider failed; see `transient` and `retry_after`.
@@ -82,7 +84,7 @@ async def stream_answer(
         answer = _Answer(name, provider, messages)
         try:
             await admit(name)
-            async with aclosing(_chunks(model, sent, config, timeout, name)) as chunks:
+            async with aclosing(_chunks(model, sent, config, timeout, name, _limit(provider, max_output))) as chunks:
                 async for chunk in chunks:
                     text = answer.take(chunk)
                     if text:
@@ -99,12 +101,23 @@ async def stream_answer(
         return
 
 
+def _limit(provider: str, max_output: int | None) -> dict[str, Any]:
+    """The limit of an answer as the provider's class takes it; the built-in model writes little anyway."""
+    argument = {"google": "max_output_tokens", "openai": "max_tokens", "openrouter": "max_tokens"}.get(provider)
+    return {argument: max_output} if argument and max_output else {}
+
+
 async def _chunks(
-    model: BaseChatModel, messages: list[BaseMessage], config: RunnableConfig | None, idle: float, name: str
+    model: BaseChatModel,
+    messages: list[BaseMessage],
+    config: RunnableConfig | None,
+    idle: float,
+    name: str,
+    options: dict[str, Any],
 ) -> AsyncGenerator[AIMessageChunk, None]:
     """The model's chunks, each at most `idle` seconds after the one before; failures in our tree."""
     opened: list[Any] = []
-    async with aclosing(cast("Any", model.astream(messages, config))) as stream:
+    async with aclosing(cast("Any", model.astream(messages, config, **options))) as stream:
         try:
             while True:
                 with noting_responses(opened):
