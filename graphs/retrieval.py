@@ -11,6 +11,7 @@ from graphs.ports import RetrievalPorts
 from nodes.chat.state import Context
 from nodes.retrieval.branches import degrade, degrade_images, read_map, search_graph, search_images, search_text
 from nodes.retrieval.merge import merge_and_rerank
+from nodes.retrieval.sharing import SharedSearch
 from nodes.retrieval.state import BranchTask, RetrievalInput, RetrievalOutput, RetrievalState
 from tributary.domain.errors import TributaryError
 from tributary.domain.retrieval import Branch
@@ -26,6 +27,9 @@ def is_transient(error: Exception) -> bool:
 #: Without LangGraph's jitter, which is up to a second whatever the interval: a person waits for this.
 RETRY = RetryPolicy(initial_interval=0.1, max_attempts=2, jitter=False, retry_on=is_transient)
 
+#: The share of its time that the graph branch waits for what the text search finds.
+PATIENCE = 0.5
+
 
 def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
     """One task for each knowledge base and branch. The graph branch waits for the pictures when there are any: what
@@ -38,7 +42,7 @@ def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
 
 def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
     """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out."""
-    caller, knowledge, search = ports.caller, ports.knowledge, ports.search
+    caller, knowledge, search = ports.caller, ports.knowledge, SharedSearch(ports.search)
     builder: Builder = StateGraph(
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
@@ -69,7 +73,15 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
     branch("read_map", partial(read_map, caller=caller, knowledge=knowledge), partial(degrade, Branch.MAP))
     branch(
         "search_graph",
-        partial(search_graph, caller=caller, graph=ports.graph, knowledge=knowledge),
+        partial(
+            search_graph,
+            caller=caller,
+            graph=ports.graph,
+            search=search,
+            knowledge=knowledge,
+            queries=ports.queries,
+            patience=PATIENCE * ports.branch_timeout,
+        ),
         partial(degrade, Branch.GRAPH),
     )
     branch(

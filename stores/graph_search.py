@@ -8,23 +8,15 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from stores import walking
-from stores.protocols.graph import GraphFindings
+from stores import bridging, walking
+from stores.bridging import Bridge, Mention, SeedMention
+from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import Named, Neighbourhood, Support
 from tributary.domain.retrieval import EntityFact, RelationFact
 from tributary.text.entity_keys import phrase_keys
 
-#: Passages of one seed that are looked at: of a hub's many, one that matters states a relation or names another seed.
-MENTIONS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A passage that mentions an entity, once however often it does."""
-
-    entity_id: str
-    chunk_id: UUID
-    document_id: UUID
+#: Passages of one entity that are looked at, those about it first: a hub's others say little.
+MENTIONS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +37,8 @@ class GraphSource(Protocol):
         """The entities that these keys name, by name or alias."""
         ...
 
-    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Mapping[str, int]:
-        """The entities that these passages mention, with their number of mentions in the knowledge base."""
+    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
+        """All mentions in these passages."""
         ...
 
     async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
@@ -55,7 +47,7 @@ class GraphSource(Protocol):
         ...
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        """At most `limit` passages of each entity, which ones is the engine's choice."""
+        """At most `limit` passages of each entity: those about it first, then by chunk id."""
         ...
 
     async def statements(self, relations: Sequence[str]) -> Sequence[Statement]: ...
@@ -66,36 +58,34 @@ class GraphSource(Protocol):
 
 
 async def search_graph(
-    source: GraphSource, *, query: str, seed_chunks: Sequence[UUID], hops: int, limit: int
+    source: GraphSource, *, query: str, seeds: Sequence[SeedPassage], hops: int, limit: int
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
-    seeds = await _seeds(source, query, seed_chunks)
-    if not seeds:
+    spans = await asyncio.to_thread(phrase_keys, query)
+    named = await source.named(list(spans)) if spans else ()
+    bridges = await _bridges(source, query, seeds)
+    starts = walking.choose_seeds(spans, named, bridges)
+    if not starts:
         return GraphFindings()
     hops = max(1, min(hops, walking.MAX_HOPS))
-    near = await source.neighbourhood(list(seeds), hops=hops, fan_out=walking.FAN_OUT)
-    entities, relations = await asyncio.to_thread(_walked, seeds, near, hops)
-    supports = _supports(
-        seeds,
-        relations,
-        await source.mentions(list(seeds), limit=MENTIONS),
-        await source.statements(list(relations)) if relations else (),
-    )
+    near = await source.neighbourhood(list(starts), hops=hops, fan_out=walking.FAN_OUT)
+    entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
+    mentions = await source.mentions(list(starts | dict.fromkeys(bridges, 0.0)), limit=MENTIONS)
+    statements = await source.statements(list(relations)) if relations else ()
+    supports = _supports(starts, relations, bridging.led_to(bridges, mentions), mentions, statements)
     entity_facts = await source.entity_facts(list(entities)[:limit])
     relation_facts = await source.relation_facts(list(relations)[:limit]) if relations else {}
     return GraphFindings(
         entities=tuple(entity_facts[each] for each in entities if each in entity_facts),
         relations=tuple(relation_facts[each] for each in relations if each in relation_facts),
-        passages=walking.passages(seeds, supports, limit=limit),
+        passages=walking.passages(starts, supports, limit=limit),
         truncated=near.truncated,
     )
 
 
-async def _seeds(source: GraphSource, query: str, seed_chunks: Sequence[UUID]) -> dict[str, float]:
-    spans = await asyncio.to_thread(phrase_keys, query)
-    named = await source.named(list(spans)) if spans else ()
-    seeding = await source.mentioned_by(seed_chunks) if seed_chunks else {}
-    return walking.choose_seeds(spans, named, seeding)
+async def _bridges(source: GraphSource, query: str, seeds: Sequence[SeedPassage]) -> dict[str, Bridge]:
+    mentions = await source.mentioned_by([seed.chunk_id for seed in seeds]) if seeds else ()
+    return await asyncio.to_thread(bridging.find_bridges, query, seeds, mentions) if mentions else {}
 
 
 def _walked(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> tuple[dict[str, float], dict[str, float]]:
@@ -107,18 +97,19 @@ def _walked(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> tuple
 def _supports(
     seeds: Mapping[str, float],
     relations: Mapping[str, float],
+    led: Mapping[UUID, float],
     mentions: Sequence[Mention],
     statements: Sequence[Statement],
 ) -> Iterator[Support]:
-    """What speaks for each passage: the scores of the seeds that it mentions and of the relations that it states."""
+    """What speaks for each passage."""
     documents: dict[UUID, UUID] = {}
     mentioned: dict[UUID, float] = defaultdict(float)
     stated: dict[UUID, float] = defaultdict(float)
     for mention in mentions:
         documents[mention.chunk_id] = mention.document_id
-        mentioned[mention.chunk_id] += seeds[mention.entity_id]
+        mentioned[mention.chunk_id] += seeds.get(mention.entity_id, 0.0)
     for statement in statements:
         documents[statement.chunk_id] = statement.document_id
         stated[statement.chunk_id] += relations[statement.relation_id] * statement.share
     for chunk_id, document_id in documents.items():
-        yield Support(chunk_id, document_id, mentioned[chunk_id], stated[chunk_id])
+        yield Support(chunk_id, document_id, mentioned[chunk_id], stated[chunk_id], led.get(chunk_id, 0.0))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from stores.bridging import Bridge
 from stores.protocols.graph import Passage
 
 #: Relations followed from one entity in one step, the heaviest first.
@@ -14,10 +15,14 @@ FAN_OUT = 20
 #: Entities that a walk starts from.
 MAX_SEEDS = 20
 MAX_HOPS = 2
+#: Longer labels of relations are sentences; they are cut, being part of an index.
+MAX_RELATION_LENGTH = 100
 #: What one step costs an entity's score, before the weight of the relation and the size of a hub.
 STEP = 0.5
-#: What an entity of a seeding passage (an image that was found) counts beside one that the question names.
+#: What an entity of a seeding passage counts beside one that the question names.
 CHUNK_SEED = 0.5
+#: What a passage counts that mentions or states what was walked, beside one that another passage leads to.
+WALKED = 0.5
 #: Facts below this share of the best are noise.
 _FLOOR = 0.02
 
@@ -66,19 +71,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What speaks for a passage: the scores of the seeds it mentions, and of the walked relations it states."""
+    """What speaks for a passage: the scores of the seeds it mentions, and of the walked relations it states; and how
+    strongly seeding passages lead to it, in [0, 1]."""
 
     chunk_id: UUID
     document_id: UUID
     mentioned: float
     stated: float
+    led: float = 0.0
 
 
 def choose_seeds(
-    spans: Mapping[str, tuple[int, int]], named: Iterable[Named], seeding: Mapping[str, int]
+    spans: Mapping[str, tuple[int, int]], named: Iterable[Named], seeding: Mapping[str, Bridge]
 ) -> dict[str, float]:
     """Where to start, with scores in (0, 1], the best 1. A name inside a longer one that was found is not meant;
-    rare names say more than common ones. `seeding` are entities of seeding passages with their mentions."""
+    rare names say more than common ones. `seeding` are the entities of seeding passages."""
     scores: dict[str, float] = {}
     covered: list[tuple[int, int]] = []
     for each in sorted(named, key=lambda each: spans[each.key][0] - spans[each.key][1]):
@@ -87,8 +94,9 @@ def choose_seeds(
             continue
         covered.append(span)
         scores[each.entity_id] = max(scores.get(each.entity_id, 0.0), _specificity(each.mentions))
-    for entity_id, mentions in seeding.items():
-        scores[entity_id] = max(scores.get(entity_id, 0.0), CHUNK_SEED * _specificity(mentions))
+    for entity_id, bridge in seeding.items():
+        score = CHUNK_SEED * bridge.strength * _specificity(bridge.mentions)
+        scores[entity_id] = max(scores.get(entity_id, 0.0), score)
     best = max(scores.values(), default=1.0)
     ordered = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:MAX_SEEDS]
     return {entity_id: score / best for entity_id, score in ordered}
@@ -143,17 +151,14 @@ def relation_scores(steps: Iterable[Step]) -> dict[str, float]:
 
 
 def passages(seeds: Mapping[str, float], supports: Iterable[Support], *, limit: int) -> tuple[Passage, ...]:
-    """Passages with their evidence, best first, ties by id. Half of the evidence is how much of what the question
-    names a passage mentions (all of it counts far more than some), half what it states about it."""
+    """Passages with their evidence, best first, ties by id: what seeding passages lead to; and, counting less, how
+    much of what the walk started from a passage mentions (all of it counts far more than some), and what it states
+    about it."""
     whole = sum(seeds.values()) or 1.0
-    weighed = [
-        Passage(
-            each.chunk_id,
-            each.document_id,
-            min(1.0, 0.5 * (each.mentioned / whole) ** 2 + 0.5 * min(1.0, each.stated)),
-        )
-        for each in supports
-    ]
+    weighed = []
+    for each in supports:
+        walked = WALKED * (0.5 * min(1.0, each.mentioned / whole) ** 2 + 0.5 * min(1.0, each.stated))
+        weighed.append(Passage(each.chunk_id, each.document_id, max(each.led, walked)))
     weighed.sort(key=lambda passage: (-passage.evidence, passage.chunk_id))
     return tuple(weighed[:limit])
 

@@ -1,6 +1,7 @@
 """The four branches. Each searches one knowledge base in one way, and fails alone."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -9,10 +10,10 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command, Send
 
 from nodes.chat.state import CallerOf, Context
+from nodes.retrieval.evidence import find_evidence
 from nodes.retrieval.pictures import find_pictures
 from nodes.retrieval.query import enhanced_query, recent_text
-from nodes.retrieval.ranking import evidence_hit
-from nodes.retrieval.state import BranchTask, BranchUpdate, KnowledgeGraphFacts
+from nodes.retrieval.state import BranchTask, BranchUpdate, KnowledgeGraphFacts, weights_of
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
@@ -24,6 +25,8 @@ from tributary.models.protocols import ImageSpaces, SharedSpaceEmbedder, TextEmb
 
 #: Candidates that a branch brings to the merge, of each knowledge base.
 CANDIDATES = 20
+#: Candidates of the text search that the graph branch knows the terms of.
+POOL = 100
 #: Documents that the map of a knowledge base names.
 MAP_DOCUMENTS = 20
 
@@ -50,7 +53,19 @@ async def search_text(
     plan, base = task["plan"], task["knowledgeBase"]
     if not plan["query"].strip():
         return {}
-    embedder = queries.embedder(base["embedding"])
+    organisation, base_id = caller(runtime), UUID(base["id"])
+    vector = await _question_vector(task, queries)
+    hits, pictures = await asyncio.gather(
+        _text_hits(task, organisation, vector, search, queries),
+        find_described(organisation, base_id, vector, images.shared_embedder(base["embedding"]), search, knowledge),
+    )
+    return {"hits": [*hits[:CANDIDATES], *pictures]}
+
+
+async def _question_vector(task: BranchTask, queries: QueryEmbedding) -> Vectors:
+    """The vector of the question with the conversation before it."""
+    plan, embedding = task["plan"], task["knowledgeBase"]["embedding"]
+    embedder = queries.embedder(embedding)
     text = await asyncio.to_thread(
         enhanced_query,
         plan["query"],
@@ -58,21 +73,23 @@ async def search_text(
         count_tokens=embedder.count_tokens,
         max_tokens=embedder.max_tokens,
     )
-    organisation, base_id = caller(runtime), UUID(base["id"])
-    vector = await queries.embed_query(base["embedding"], text)
-    hits, pictures = await asyncio.gather(
-        search.search(
-            organisation,
-            base_id,
-            query=plan["query"],
-            recent=recent_text(plan["recent"]),
-            vector=vector,
-            embedder=embedder,
-            limit=CANDIDATES,
-        ),
-        find_described(organisation, base_id, vector, images.shared_embedder(base["embedding"]), search, knowledge),
+    return await queries.embed_query(embedding, text)
+
+
+async def _text_hits(
+    task: BranchTask, organisation_id: UUID, vector: Vectors, search: ChunkSearch, queries: QueryEmbedding
+) -> Sequence[Hit]:
+    """The same question for the text and the graph branch, so that one search answers both."""
+    plan, base = task["plan"], task["knowledgeBase"]
+    return await search.search(
+        organisation_id,
+        UUID(base["id"]),
+        query=plan["query"],
+        recent=recent_text(plan["recent"]),
+        vector=vector,
+        embedder=queries.embedder(base["embedding"]),
+        limit=POOL,
     )
-    return {"hits": [*hits, *pictures]}
 
 
 async def find_described(
@@ -155,25 +172,43 @@ async def search_graph(
     *,
     caller: CallerOf,
     graph: GraphReader,
+    search: ChunkSearch,
     knowledge: KnowledgeReader,
+    queries: QueryEmbedding,
+    patience: float,
     hops: int = 2,
 ) -> BranchUpdate:
-    """The entities of the question, their neighbourhood, and the passages behind it."""
+    """The entities of the question and of the passages that answer it best, their neighbourhood, and the passages
+    behind it."""
     organisation, base = caller(runtime), task["knowledgeBase"]
-    findings = await graph.search(
+    findings, hits, _ = await find_evidence(
         organisation,
         UUID(base["id"]),
         query=task["plan"]["query"],
-        seed_chunks=[UUID(seed) for seed in task.get("seeds", ())],
+        hits=await _hits_to_go_on_from(task, organisation, search, queries, patience),
+        pictures=[UUID(seed) for seed in task.get("seeds", ())],
+        weights=weights_of(task["plan"]),
+        graph=graph,
+        knowledge=knowledge,
         hops=hops,
+        limit=CANDIDATES,
     )
-    evidence = {passage.chunk_id: passage.evidence for passage in findings.passages[:CANDIDATES]}
-    chunks = await knowledge.chunks(organisation, list(evidence)) if evidence else []
     facts = KnowledgeGraphFacts(entities=list(findings.entities), relations=list(findings.relations))
-    return {
-        "hits": [evidence_hit(chunk, evidence[chunk.id]) for chunk in chunks],
-        "facts": [facts] if findings.entities or findings.relations else [],
-    }
+    return {"hits": hits, "facts": [facts] if findings.entities or findings.relations else []}
+
+
+async def _hits_to_go_on_from(
+    task: BranchTask, organisation_id: UUID, search: ChunkSearch, queries: QueryEmbedding, patience: float
+) -> Sequence[Hit]:
+    """What the text search finds; nothing where it fails or takes more than `patience` seconds. The text branch says
+    so, and the graph still has the names in the question to start from."""
+    if not task["plan"]["query"].strip():
+        return ()
+    try:
+        async with asyncio.timeout(patience):
+            return await _text_hits(task, organisation_id, await _question_vector(task, queries), search, queries)
+    except (DependencyError, CallerError, TimeoutError):
+        return ()
 
 
 def degrade(branch: Branch, task: BranchTask, error: NodeError) -> Command[str]:

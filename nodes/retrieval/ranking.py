@@ -12,8 +12,9 @@ from tributary.models.protocols import Vectors
 
 #: Hits that reach the model.
 TOP = 5
-#: How far full graph evidence closes the gap between a chunk's vector term and 1.
-EVIDENCE_SHARE = 0.5
+#: How far full graph evidence closes the gap between a chunk's vector term and 1. What the question's own words find
+#: is hardly moved by it; what only another passage leads to comes up to it.
+EVIDENCE_SHARE = 1.0
 
 
 def image_hit(chunk: Chunk, similarity: float) -> Hit:
@@ -30,9 +31,10 @@ def image_hits(
     return [image_hit(chunk, terms[chunk.id]) for chunk in chunks]
 
 
-def evidence_hit(chunk: Chunk, evidence: float) -> Hit:
-    """A passage behind the facts of a graph walk."""
-    return _hit(chunk, vector=0.0, evidence=evidence, branch=Branch.GRAPH)
+def evidence_hit(chunk: Chunk, evidence: float, judged: Hit | None = None) -> Hit:
+    """A passage behind the facts of a graph walk, with the terms of a text search that judged it."""
+    hit = _hit(chunk, vector=0.0, evidence=evidence, branch=Branch.GRAPH)
+    return _joined(judged, hit) if judged else hit
 
 
 def _hit(chunk: Chunk, *, vector: float, evidence: float, branch: Branch) -> Hit:

@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from stores.graph_search import Mention, Statement, search_graph
+from stores.bridging import Mention, SeedMention
+from stores.graph_search import Statement, search_graph
 from stores.memory.knowledge import MemoryKnowledge
-from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings
+from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, SeedPassage
 from stores.walking import Edge, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
 
@@ -39,7 +40,9 @@ class _Sums:
     def __init__(self, said: Sequence[_Said]) -> None:
         self.names: dict[str, set[str]] = defaultdict(set)
         self.mentions: Counter[str] = Counter()
-        self.mentioned: dict[str, set[tuple[UUID, UUID]]] = defaultdict(set)
+        #: By entity and passage (chunk and document), whether the passage is about the entity.
+        self.mentioned: dict[str, dict[tuple[UUID, UUID], bool]] = defaultdict(dict)
+        self.said_in: dict[UUID, list[MentionDraft]] = defaultdict(list)
         self.relations: dict[str, _Relation] = {}
         self._drafts: dict[str, list[tuple[int, EntityDraft]]] = defaultdict(list)
         for each in said:
@@ -62,7 +65,10 @@ class _Sums:
                 self.names[name].add(entity.key)
         for mention in said.draft.mentions:
             if mention.key in entities:
-                self.mentioned[mention.key].add((said.chunk_ids[mention.chunk], said.document_id))
+                place = said.chunk_ids[mention.chunk], said.document_id
+                passages = self.mentioned[mention.key]
+                passages[place] = mention.subject or passages.get(place, False)
+                self.said_in[place[0]].append(mention)
         for each in said.draft.relations:
             if each.source in entities and each.target in entities and each.weight > 0:
                 key = "\n".join((each.source, each.relation, each.target))
@@ -118,7 +124,7 @@ class MemoryGraph:
         knowledge_base_id: UUID,
         *,
         query: str,
-        seed_chunks: Sequence[UUID] = (),
+        seeds: Sequence[SeedPassage] = (),
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
@@ -129,7 +135,7 @@ class MemoryGraph:
                 if owner == organisation_id and self._current(organisation_id, knowledge_base_id, said)
             ]
         )
-        return await search_graph(MemoryGraphSource(sums), query=query, seed_chunks=seed_chunks, hops=hops, limit=limit)
+        return await search_graph(MemoryGraphSource(sums), query=query, seeds=seeds, hops=hops, limit=limit)
 
     def _current(self, organisation_id: UUID, knowledge_base_id: UUID, said: _Said) -> bool:
         """Whether the document still has the chunks that it was written with."""
@@ -149,13 +155,13 @@ class MemoryGraphSource:
         sums = self._sums
         return [Named(key, name, sums.mentions[key]) for name in keys if name in sums.names for key in sums.names[name]]
 
-    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Mapping[str, int]:
-        wanted = frozenset(chunk_ids)
-        return {
-            key: self._sums.mentions[key]
-            for key, places in self._sums.mentioned.items()
-            if any(chunk_id in wanted for chunk_id, _ in places)
-        }
+    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
+        counts, said_in = self._sums.mentions, self._sums.said_in
+        return [
+            SeedMention(chunk_id, each.key, counts[each.key], each.start, each.end, each.subject)
+            for chunk_id in dict.fromkeys(chunk_ids)
+            for each in said_in.get(chunk_id, ())
+        ]
 
     async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
         near = self._sums.near
@@ -171,10 +177,13 @@ class MemoryGraphSource:
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
         return [
-            Mention(entity, chunk_id, document_id)
+            Mention(entity, chunk_id, document_id, subject)
             for entity in entities
-            for chunk_id, document_id in sorted(self._sums.mentioned[entity])[:limit]
+            for (chunk_id, document_id), subject in self._passages(entity)[:limit]
         ]
+
+    def _passages(self, entity: str) -> list[tuple[tuple[UUID, UUID], bool]]:
+        return sorted(self._sums.mentioned[entity].items(), key=lambda item: (not item[1], item[0]))
 
     async def statements(self, relations: Sequence[str]) -> Sequence[Statement]:
         return [

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from stores.graph_search import Mention, Statement, search_graph
+from stores.bridging import Mention, SeedMention
+from stores.graph_search import Statement, search_graph
 from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database
 from stores.postgres.graph_writing import PostgresGraphWriter
-from stores.protocols.graph import GraphFindings
+from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import Edge, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
 
@@ -25,13 +26,13 @@ class PostgresGraph(PostgresGraphWriter):
         knowledge_base_id: UUID,
         *,
         query: str,
-        seed_chunks: Sequence[UUID] = (),
+        seeds: Sequence[SeedPassage] = (),
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
         async with self._database.organisation(organisation_id) as connection:
             source = PostgresGraphSource(connection, organisation_id, knowledge_base_id)
-            return await search_graph(source, query=query, seed_chunks=seed_chunks, hops=hops, limit=limit)
+            return await search_graph(source, query=query, seeds=seeds, hops=hops, limit=limit)
 
 
 class PostgresGraphSource:
@@ -45,9 +46,8 @@ class PostgresGraphSource:
         rows = await self._fetch(sql.NAMED, keys=list(keys))
         return [Named(str(row["id"]), row["name_key"], row["mentions"]) for row in rows]
 
-    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Mapping[str, int]:
-        rows = await self._fetch(sql.MENTIONED_BY, chunks=list(chunk_ids))
-        return {str(row["id"]): row["mentions"] for row in rows}
+    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
+        return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=list(chunk_ids))]
 
     async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
         rows = await self._fetch(sql.NEIGHBOURHOOD, seeds=_ids(entities), hops=hops, fan_out=fan_out)
@@ -60,7 +60,11 @@ class PostgresGraphSource:
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
         rows = await self._fetch(sql.MENTIONS, entities=_ids(entities), limit=limit)
-        return [Mention(row["entity_id"], row["chunk_id"], row["document_id"]) for row in rows]
+        # A passage with several mentions has a row for each; the first says whether it is about the entity.
+        found: dict[tuple[str, UUID], Mention] = {}
+        for row in rows:
+            found.setdefault((row["entity_id"], row["chunk_id"]), Mention(**row))
+        return list(found.values())
 
     async def statements(self, relations: Sequence[str]) -> Sequence[Statement]:
         rows = await self._fetch(sql.STATEMENTS, relations=_ids(relations))

@@ -9,13 +9,12 @@ FROM (
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = n.entity_id
 """
 MENTIONED_BY = """
-SELECT e.id, e.mentions
-FROM (
-    SELECT DISTINCT entity_id FROM kg_mentions
-    WHERE organisation_id = %(organisation)s AND chunk_id = ANY(%(chunks)s)
-) m
+SELECT m.chunk_id, m.entity_id::text AS entity_id, e.mentions, m.start_offset AS start, m.end_offset AS "end",
+       m.subject
+FROM kg_mentions m
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.knowledge_base_id = %(knowledge_base)s
                   AND e.id = m.entity_id
+WHERE m.organisation_id = %(organisation)s AND m.chunk_id = ANY(%(chunks)s)
 """
 
 # The heaviest relations of one entity, `near.entity_id` at their other end; one to itself counts once.
@@ -61,12 +60,14 @@ JOIN kg_entities s ON s.organisation_id = r.organisation_id AND s.id = r.source_
 JOIN kg_entities t ON t.organisation_id = r.organisation_id AND t.id = r.target_id
 WHERE r.organisation_id = %(organisation)s AND r.id = ANY(%(ids)s)
 """
+# In the order of the index, which ends the look-up of a hub after `limit` rows.
 MENTIONS = """
-SELECT seed.id::text AS entity_id, m.chunk_id, m.document_id
+SELECT seed.id::text AS entity_id, m.chunk_id, m.document_id, m.subject
 FROM unnest(%(entities)s::uuid[]) AS seed (id)
 CROSS JOIN LATERAL (
-    SELECT DISTINCT chunk_id, document_id FROM kg_mentions
+    SELECT chunk_id, document_id, subject FROM kg_mentions
     WHERE organisation_id = %(organisation)s AND entity_id = seed.id
+    ORDER BY subject DESC, chunk_id
     LIMIT %(limit)s
 ) m
 """
@@ -115,10 +116,10 @@ FROM unnest(%(keys)s::text[], %(ids)s::uuid[]) AS new (key, id)
 ON CONFLICT DO NOTHING
 """
 ADD_MENTIONS = """
-INSERT INTO kg_mentions (organisation_id, chunk_id, entity_id, start_offset, end_offset, document_id)
+INSERT INTO kg_mentions (organisation_id, chunk_id, entity_id, start_offset, end_offset, subject, document_id)
 SELECT %(organisation)s, new.*, %(document)s
-FROM unnest(%(chunks)s::uuid[], %(ids)s::uuid[], %(starts)s::int[], %(ends)s::int[])
-    AS new (chunk_id, id, start_offset, end_offset)
+FROM unnest(%(chunks)s::uuid[], %(ids)s::uuid[], %(starts)s::int[], %(ends)s::int[], %(subjects)s::boolean[])
+    AS new (chunk_id, id, start_offset, end_offset, subject)
 ON CONFLICT DO NOTHING
 """
 ADD_RELATIONS = """

@@ -9,10 +9,8 @@ from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database
 from stores.postgres.graph_sums import LOCK_GRAPH, forget_document, refresh_sums
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, RelationDraft
+from stores.walking import MAX_RELATION_LENGTH
 from tributary.domain.ids import new_id
-
-#: Labels are part of an index; longer ones are sentences.
-MAX_RELATION_LENGTH = 100
 
 
 class PostgresGraphWriter:
@@ -92,6 +90,7 @@ async def _write_mentions(
         "ids": [entities[mention.key] for mention in known],
         "starts": [mention.start for mention in known],
         "ends": [mention.end for mention in known],
+        "subjects": [mention.subject for mention in known],
     }
     await connection.execute(sql.ADD_MENTIONS, place | columns)
 

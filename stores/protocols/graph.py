@@ -34,12 +34,17 @@ class RelationDraft:
 
 @dataclass(frozen=True, slots=True)
 class MentionDraft:
-    """Where an entity stands: chunk ordinal, offsets in the document's text."""
+    """Where an entity stands: chunk ordinal, offsets in the document's text.
+
+    `subject`: the chunk is about the entity, since the document's title or a heading above names it. Where the
+    chunk itself doesn't name it, such a mention is empty and stands at the chunk's start.
+    """
 
     key: str
     chunk: int
     start: int
     end: int
+    subject: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,22 @@ class GraphDraft:
     entities: tuple[EntityDraft, ...] = ()
     relations: tuple[RelationDraft, ...] = ()
     mentions: tuple[MentionDraft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeedPassage:
+    """A passage that another search found for the question: what it names leads on.
+
+    `weight` in (0, 1] is how well it answers beside the best. `text` is what stands at `start` of the document, `above`
+    the title and headings over it: the words around a name tell how much of the question leads there. Without a text
+    each of its names counts fully.
+    """
+
+    chunk_id: UUID
+    weight: float
+    text: str = ""
+    start: int = 0
+    above: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +98,14 @@ class GraphReader(Protocol):
         knowledge_base_id: UUID,
         *,
         query: str,
-        seed_chunks: Sequence[UUID] = (),
+        seeds: Sequence[SeedPassage] = (),
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
-        """Finds the query's entities by name and alias, adds those that `seed_chunks` mention, and walks `hops`
-        (1 or 2) steps along relations in both directions. Bounded in fan-out; cycles are safe; names with quotes
-        or operators are text; nothing found is empty findings."""
+        """Finds the query's entities by name and alias, adds those that `seeds` mention, and walks `hops` (1 or 2)
+        steps along relations in both directions. Passages are those behind what was walked, and those that the seeds
+        lead to: about an entity that a seed names, or naming a rare one too. Bounded in fan-out; cycles are safe;
+        names with quotes or operators are text; nothing found is empty findings."""
         ...
 
 

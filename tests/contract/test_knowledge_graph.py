@@ -6,10 +6,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, RelationDraft
+from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, RelationDraft, SeedPassage
 from tests.support.worlds import World
 from tributary.domain.knowledge import Document, KnowledgeBase
 from tributary.text.entity_keys import entity_key
+
+
+@pytest.fixture
+def world(graph_world: World) -> World:
+    """Every engine is asked the same."""
+    return graph_world
 
 
 def said(*statements: tuple[str, str, str], aliases: dict[str, str] | None = None) -> GraphDraft:
@@ -46,7 +52,12 @@ async def ask(
     world: World, kb: KnowledgeBase, query: str, *, seed_chunks: Sequence[UUID] = (), hops: int = 2, limit: int = 10
 ) -> GraphFindings:
     return await world.graph.search(
-        world.organisation_id, kb.id, query=query, seed_chunks=seed_chunks, hops=hops, limit=limit
+        world.organisation_id,
+        kb.id,
+        query=query,
+        seeds=[SeedPassage(each, 1.0) for each in seed_chunks],
+        hops=hops,
+        limit=limit,
     )
 
 

@@ -17,7 +17,7 @@ from stores.memory.blobs import MemoryBlobs
 from stores.memory.graph import MemoryGraph
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.search import MemorySearch
-from stores.protocols.graph import GraphFindings, Passage
+from stores.protocols.graph import GraphFindings, Passage, SeedPassage
 from tests.support.worlds import PlainEmbedder, World, towards
 from tributary.domain.errors import DependencyUnavailable
 from tributary.domain.knowledge import KnowledgeBase
@@ -86,10 +86,10 @@ async def bug() -> None:
 class Watched:
     """A graph reader that remembers its seeds."""
 
-    seeds: list[Sequence[UUID]] = field(default_factory=list)
+    seeds: list[list[UUID]] = field(default_factory=list)
 
-    async def search(self, *args: Any, seed_chunks: Sequence[UUID] = (), **kwargs: Any) -> GraphFindings:
-        self.seeds.append(seed_chunks)
+    async def search(self, *args: Any, seeds: Sequence[SeedPassage] = (), **kwargs: Any) -> GraphFindings:
+        self.seeds.append([seed.chunk_id for seed in seeds])
         return GraphFindings()
 
 

@@ -4,10 +4,12 @@ from uuid import UUID
 
 import pytest
 
+from stores.bridging import Bridge
 from stores.walking import (
     CHUNK_SEED,
     FAN_OUT,
     MAX_SEEDS,
+    WALKED,
     Edge,
     Named,
     Neighbourhood,
@@ -43,12 +45,12 @@ def test_a_rare_name_says_more_than_a_common_one() -> None:
 
 
 def test_entities_of_seeding_passages_count_less_than_named_ones() -> None:
-    seeds = choose_seeds({"named": (0, 5)}, [Named("named", "named", 1)], {"shown": 1})
+    seeds = choose_seeds({"named": (0, 5)}, [Named("named", "named", 1)], {"shown": Bridge(1, 1.0, {})})
     assert seeds == {"named": 1.0, "shown": CHUNK_SEED}
 
 
 def test_the_number_of_seeds_is_bounded() -> None:
-    assert len(choose_seeds({}, [], {f"entity{n}": 1 for n in range(100)})) == MAX_SEEDS
+    assert len(choose_seeds({}, [], {f"entity{n}": Bridge(1, 1.0, {}) for n in range(100)})) == MAX_SEEDS
 
 
 def test_nothing_found_is_no_seed() -> None:
@@ -74,12 +76,17 @@ def test_facts_that_are_noise_are_left_out() -> None:
 
 def test_a_passage_that_mentions_all_that_was_asked_counts_far_more_than_one_that_mentions_half() -> None:
     found = passages({"x": 1.0, "y": 1.0}, [Support(A, A, 1.0, 0.0), Support(B, B, 2.0, 0.0)], limit=5)
-    assert [passage.evidence for passage in found] == [pytest.approx(0.5), pytest.approx(0.125)]
+    assert [passage.evidence for passage in found] == [pytest.approx(0.25), pytest.approx(0.0625)]
 
 
-def test_evidence_is_at_most_one() -> None:
+def test_evidence_of_a_walk_is_at_most_half() -> None:
     (passage,) = passages({"x": 1.0}, [Support(A, A, 1.0, 40.0)], limit=5)
-    assert passage.evidence == 1.0
+    assert passage.evidence == WALKED
+
+
+def test_what_other_passages_lead_to_counts_more_than_what_was_walked() -> None:
+    (passage,) = passages({"x": 1.0}, [Support(A, A, 1.0, 40.0, led=0.9)], limit=5)
+    assert passage.evidence == 0.9
 
 
 def test_passages_with_equal_evidence_come_by_id() -> None:

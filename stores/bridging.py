@@ -1,0 +1,116 @@
+"""Where passages that another search found lead: by the names in them to the passages about what they name. Shared
+by all graph stores.
+
+A question of several steps is answered by passages that its own words don't find: the first passage names what the
+second is about. So a passage supports what its names lead to, by how well it answers itself and by how much of the
+question stands around the name.
+"""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from stores.protocols.graph import SeedPassage
+from tributary.text.sentences import sentence_spans
+from tributary.text.words import keys
+
+#: What a passage counts that only names an entity too, beside one that is about it.
+NAMED_TOO = 0.5
+#: An entity with more mentions than this says nothing about two passages that name it.
+RARE = 30
+#: Entities that lead on, the strongest first.
+MAX_BRIDGES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SeedMention:
+    """A name in a seeding passage, at these offsets of its document; `mentions` says how common the entity is in the
+    knowledge base. `subject`: the passage is about it."""
+
+    chunk_id: UUID
+    entity_id: str
+    mentions: int
+    start: int
+    end: int
+    subject: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A passage that mentions an entity, once however often it does. `subject`: it is about the entity."""
+
+    entity_id: str
+    chunk_id: UUID
+    document_id: UUID
+    subject: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """An entity that seeding passages name. `strength` in (0, 1]: how much they speak of what the question asks;
+    `leads`: how strongly each of them leads there, without those that are about it."""
+
+    mentions: int
+    strength: float
+    leads: Mapping[UUID, float]
+
+    def strength_from_others(self, chunk_id: UUID) -> float:
+        """A passage does not support itself."""
+        return max((strength for seed, strength in self.leads.items() if seed != chunk_id), default=0.0)
+
+
+def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[SeedMention]) -> dict[str, Bridge]:
+    """The entities that lead on from the seeds, the strongest first."""
+    readings = {seed.chunk_id: _Reading(query, seed) for seed in seeds}
+    own = {(each.chunk_id, each.entity_id) for each in mentions if each.subject}
+    counts: dict[str, int] = {}
+    strengths: dict[str, dict[UUID, float]] = {}
+    for each in mentions:
+        counts[each.entity_id] = each.mentions
+        known = strengths.setdefault(each.entity_id, {})
+        known[each.chunk_id] = max(known.get(each.chunk_id, 0.0), readings[each.chunk_id].strength(each.start))
+    bridges = {}
+    for entity, known in strengths.items():
+        leads = {chunk_id: strength for chunk_id, strength in known.items() if (chunk_id, entity) not in own}
+        bridges[entity] = Bridge(counts[entity], max(known.values()), leads)
+    ordered = sorted(bridges.items(), key=lambda item: (-item[1].strength, item[0]))
+    return {entity: bridge for entity, bridge in ordered[:MAX_BRIDGES] if bridge.strength > 0}
+
+
+class _Reading:
+    """A seeding passage, read for what the question asks."""
+
+    def __init__(self, query: str, seed: SeedPassage) -> None:
+        self._seed = seed
+        self._asked = frozenset(keys(query))
+        self._above = frozenset(keys(seed.above))
+        self._sentences = sentence_spans(seed.text)
+        self._shares: dict[int, float] = {}
+
+    def strength(self, start: int) -> float:
+        """How strongly a name at this offset of the document leads on. Half of the question's words around it count
+        far more than half of all: the other half asks about what comes next."""
+        number = bisect_right(self._sentences, start - self._seed.start, key=lambda span: span[0]) - 1
+        if number < 0 or not self._asked:
+            return self._seed.weight
+        if number not in self._shares:
+            first, behind = self._sentences[number]
+            said = self._above.union(keys(self._seed.text[first:behind]))
+            self._shares[number] = len(self._asked & said) / len(self._asked)
+        return self._seed.weight * math.sqrt(self._shares[number])
+
+
+def led_to(bridges: Mapping[str, Bridge], mentions: Sequence[Mention]) -> dict[UUID, float]:
+    """What the bridges say for each passage, in (0, 1]: the strongest of them counts."""
+    evidence: dict[UUID, float] = {}
+    for mention in mentions:
+        bridge = bridges.get(mention.entity_id)
+        if bridge is None or not (mention.subject or bridge.mentions <= RARE):
+            continue
+        share = 1.0 if mention.subject else NAMED_TOO / (1.0 + math.log(max(1, bridge.mentions)))
+        strength = share * bridge.strength_from_others(mention.chunk_id)
+        if strength > evidence.get(mention.chunk_id, 0.0):
+            evidence[mention.chunk_id] = strength
+    return evidence
