@@ -39,6 +39,7 @@ def build_chat_graph(ports: ChatPorts) -> Builder:
             conversations=conversations,
             attachments=ports.attachments,
             knowledge=retrieval.knowledge,
+            budget=ports.budget,
         ),
         retry_policy=RETRY,
     )

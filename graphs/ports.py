@@ -1,7 +1,8 @@
 """What the graphs need from the outside. The composition root fills these; tests fill them with twins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from nodes.chat.billing import TurnBudget, Unlimited
 from nodes.chat.invoke import ChatModel, StopSignals
 from nodes.chat.loading import Pictures
 from nodes.chat.state import CallerOf
@@ -41,3 +42,4 @@ class ChatPorts:
     pictures: Pictures
     models: ChatModel
     stops: StopSignals
+    budget: TurnBudget = field(default_factory=Unlimited)

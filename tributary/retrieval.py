@@ -16,6 +16,7 @@ from tributary.domain.bots import Weights
 from tributary.domain.knowledge import Chunk, KnowledgeBase
 from tributary.domain.retrieval import Hit, RankedHit
 from tributary.models.protocols import ImageSpaces
+from tributary.spending import Spending
 
 #: Candidates that a search considers, whatever it returns.
 POOL = 50
@@ -32,18 +33,29 @@ class Retrieval:
         graph: GraphReader,
         queries: QueryEmbedding,
         images: ImageSpaces,
+        spending: Spending,
     ) -> None:
         self._knowledge = knowledge
         self._search = search
         self._graph = graph
         self._queries = queries
         self._images = images
+        self._spending = spending
 
     async def search_text(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, query: str, top_k: int
     ) -> list[dict[str, Any]]:
-        """SPEC §9's results, best first. Raises `NotFound` for an unknown knowledge base."""
+        """SPEC §9's results, best first.
+
+        Raises:
+            NotFound: an unknown knowledge base.
+            BudgetExceeded: the question would be embedded by a remote model.
+        """
         base = await self._base(organisation_id, knowledge_base_id)
+        async with self._spending.searching(organisation_id, base.id, base.embedding):
+            return await self._results(organisation_id, await self._found(organisation_id, base, query, top_k))
+
+    async def _found(self, organisation_id: UUID, base: KnowledgeBase, query: str, top_k: int) -> list[RankedHit]:
         embedder = self._queries.embedder(base.embedding)
         text = await asyncio.to_thread(
             enhanced_query, query, (), count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens
@@ -53,18 +65,18 @@ class Retrieval:
         hits, pictures = await asyncio.gather(
             self._search.search(
                 organisation_id,
-                knowledge_base_id,
+                base.id,
                 query=query,
                 recent="",
                 vector=vector,
                 embedder=embedder,
                 limit=max(POOL, top_k),
             ),
-            find_described(organisation_id, knowledge_base_id, vector, shared, self._search, self._knowledge),
+            find_described(organisation_id, base.id, vector, shared, self._search, self._knowledge),
         )
         merged = merge([*hits, *pictures])
         judged = await self._judged(organisation_id, base, query, merged) if pictures else ()
-        return await self._results(organisation_id, rerank(merge([*merged, *judged]), Weights(), top=top_k))
+        return rerank(merge([*merged, *judged]), Weights(), top=top_k)
 
     async def search_image(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, image: bytes, top_k: int
@@ -74,10 +86,12 @@ class Retrieval:
         Raises:
             NotFound: an unknown knowledge base.
             DamagedFile: the image can't be decoded.
+            BudgetExceeded: the image would be embedded by a remote model.
         """
         base = await self._base(organisation_id, knowledge_base_id)
         embedder = self._images.image_embedder(base.embedding)
-        vectors = await embedder.embed_images([image])
+        async with self._spending.searching(organisation_id, base.id, embedder.name):
+            vectors = await embedder.embed_images([image])
         hits = await find_pictures(
             organisation_id,
             knowledge_base_id,
@@ -95,13 +109,14 @@ class Retrieval:
     async def search_graph(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, query: str, hops: int
     ) -> Mapping[str, Any]:
-        """Entities, relations and the passages behind them. Raises `NotFound` for an unknown knowledge base."""
+        """Entities, relations and the passages behind them. Raises as `search_text` does."""
         base = await self._base(organisation_id, knowledge_base_id)
         findings = await self._graph.search(organisation_id, knowledge_base_id, query=query, hops=hops)
         evidence = {passage.chunk_id: passage.evidence for passage in findings.passages}
         chunks = await self._knowledge.chunks(organisation_id, list(evidence)) if evidence else []
         hits = [evidence_hit(chunk, evidence[chunk.id]) for chunk in chunks]
-        judged = await self._judged(organisation_id, base, query, hits)
+        async with self._spending.searching(organisation_id, base.id, base.embedding):
+            judged = await self._judged(organisation_id, base, query, hits)
         ranked = rerank(merge([*hits, *judged]), Weights(), top=len(hits))
         return {
             "entities": findings.entities,

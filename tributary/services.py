@@ -25,10 +25,12 @@ from stores.postgres.migrate import migrate
 from stores.postgres.search import PostgresSearch
 from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
+from stores.postgres.usage import PostgresUsage
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import ConversationStore
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
+from stores.protocols.usage import UsageLedger
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
@@ -39,8 +41,10 @@ from tributary.models.capabilities import ModelCapabilities
 from tributary.models.chat import ChatModels
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
 from tributary.models.gateway import ModelGateway
+from tributary.models.pricing import Prices
 from tributary.retrieval import Retrieval
 from tributary.settings import Settings
+from tributary.spending import Spending
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
 from tributary.upkeep import ConversationRemoval, Upkeep
@@ -60,6 +64,7 @@ class Services:
     bots: BotStore
     conversations: ConversationStore
     idempotency: IdempotencyStore
+    usage: UsageLedger
     knowledge: PostgresKnowledge
     knowledge_bases: KnowledgeBases
     documents: Documents
@@ -176,6 +181,8 @@ def _wire(
     idempotency = PostgresIdempotency(database)
     uploads = Uploads(attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming")
     stops = Stops(signals)
+    usage = PostgresUsage(database)
+    spending = Spending(ledger=usage, prices=Prices(settings.prices, capabilities.price), learn=capabilities.of)
     ports = ChatPorts(
         retrieval=RetrievalPorts(
             caller=caller_of_context,
@@ -193,6 +200,7 @@ def _wire(
         pictures=PreparedPictures(sandbox),
         models=ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout),
         stops=stops,
+        budget=spending,
     )
     turns = Turns(
         graph=CheckpointedGraph(build_chat_graph(ports).compile(), checkpoints.saver),
@@ -200,6 +208,7 @@ def _wire(
         queue=queue,
         stops=stops,
         queue_timeout=settings.queue_timeout,
+        meter=spending.turn_meter,
     )
     documents, worker = open_ingestion(
         settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images
@@ -211,6 +220,7 @@ def _wire(
         bots=bots,
         conversations=conversations,
         idempotency=idempotency,
+        usage=usage,
         knowledge=knowledge,
         knowledge_bases=KnowledgeBases(
             writer=knowledge, blobs=blobs, embedders=embedders, default_embedding=settings.embedding
@@ -218,7 +228,9 @@ def _wire(
         documents=documents,
         uploads=uploads,
         models=models,
-        retrieval=Retrieval(knowledge=knowledge, search=search, graph=graph, queries=queries, images=images),
+        retrieval=Retrieval(
+            knowledge=knowledge, search=search, graph=graph, queries=queries, images=images, spending=spending
+        ),
         turns=turns,
         removal=ConversationRemoval(
             conversations=conversations,

@@ -89,6 +89,18 @@ class Settings(BaseSettings):
 
     chat_model: str = Field(EXTRACTIVE, alias="TRIBUTARY_CHAT_MODEL", description="The model of new bots.")
     embedding: str = Field(E5, alias="TRIBUTARY_EMBEDDING", description="The embedding of new knowledge bases.")
+    prices: dict[str, tuple[float, float]] = Field(
+        default_factory=dict,
+        alias="TRIBUTARY_PRICES",
+        description="US dollars for a million tokens read and written, of models whose provider does not say, as JSON: "
+        '{"openai/gpt-5-mini": [0.25, 2]}.',
+    )
+    calibrations: dict[str, tuple[float, float]] = Field(
+        default_factory=dict,
+        alias="TRIBUTARY_CALIBRATIONS",
+        description="Middle and slope of the curve from cosine to similarity, by embedding, as JSON: "
+        '{"openai/my-embedder": [0.45, 12]}.',
+    )
     model_threads: int | None = Field(
         None,
         ge=1,

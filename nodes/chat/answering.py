@@ -13,6 +13,7 @@ from nodes.chat.stopping import until_stopped
 from tributary.domain.conversations import MessageStatus, Usage
 from tributary.domain.errors import TributaryError
 from tributary.models.invoke import Delta, Piece
+from tributary.models.metering import answer_usage
 from tributary.models.tokens import estimate_message_tokens, estimate_tokens
 
 logger = logging.getLogger(__name__)
@@ -66,6 +67,8 @@ async def write_answer(
         logger.warning("the call of %s failed: %s", model, error.code)
         status, reason, ended = MessageStatus.FAILED, "error", ChatState(error=error.problem())
     answer = writer.finish()
+    # Of all calls that were made for it: also those that were tried in vain are paid for.
+    usage = answer_usage() or usage
     if usage is None:
         usage = _partial_usage(messages, answer) if answer or status is MessageStatus.STOPPED else NO_USAGE
     writer.runtime.stream_writer({"type": "usage", "usage": usage})

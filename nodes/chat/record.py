@@ -7,6 +7,7 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from nodes.chat.answering import NO_USAGE
+from nodes.chat.billing import bill_of
 from nodes.chat.citations import cited_numbers
 from nodes.chat.state import CallerOf, ChatResponse, ChatState, Context, Turn
 from stores.protocols.conversations import Answer, ConversationStore
@@ -58,6 +59,7 @@ async def record_answer(
             usage=state["usage"],
             model=turn["model"],
             details=details_of(state),
+            bill=bill_of(turn, answered=bool(state["answer"].strip()), usage=state["usage"]),
         ),
     )
     if problem:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from langgraph.runtime import Runtime
 
+from nodes.chat.billing import TurnBudget, reserve_for
 from nodes.chat.state import CallerOf, ChatState, Context, SaidOfModel, Turn
 from nodes.retrieval.state import KnowledgeBaseRef, WeightsDict
 from stores.protocols.attachments import AttachmentStore
@@ -28,13 +29,16 @@ async def validate_attachments(
     conversations: ConversationStore,
     attachments: AttachmentStore,
     knowledge: KnowledgeReader,
+    budget: TurnBudget,
 ) -> ChatState:
     """Finds the bot, the conversation and each attachment. What the caller got wrong becomes `error`, a value that
     reads the same over every interface."""
     try:
-        return await _validate(state, runtime, caller, bots, conversations, attachments, knowledge)
+        found = await _validate(state, runtime, caller, bots, conversations, attachments, knowledge)
+        await reserve_for(budget, caller(runtime), found["turn"], state["message"], found["files"])
     except CallerError as error:
         return {"error": error.problem()}
+    return found
 
 
 async def _validate(

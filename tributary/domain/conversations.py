@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Required
 from uuid import UUID
 
-from typing_extensions import Required, TypedDict
+from typing_extensions import TypedDict
 
 from tributary.domain.retrieval import Source
 

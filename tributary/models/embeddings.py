@@ -85,7 +85,7 @@ class TextEmbedders:
             open=connect,
             max_tokens=calls.GEMINI_WINDOW,
             limits=calls.GEMINI_LIMITS,
-            calibration=calibration_of(str(name)),
+            calibration=calibration_of(str(name), self._settings.calibrations),
             timeout=self._settings.provider_timeout,
             dimension=calls.GEMINI_DIMENSION,
         )
@@ -131,7 +131,7 @@ class TextEmbedders:
             open=connect,
             max_tokens=calls.OPENAI_WINDOW,
             limits=calls.OPENAI_LIMITS,
-            calibration=calibration_of(str(name)),
+            calibration=calibration_of(str(name), self._settings.calibrations),
             timeout=self._settings.provider_timeout,
             dimension=calls.OPENAI_DIMENSIONS.get(name.name, 0),
         )

@@ -84,6 +84,11 @@ class Meter:
             await self._gate(self)
 
 
+def plain_meter() -> Meter:
+    """A meter that knows no prices: a cost is what the provider says, and nothing for what runs here."""
+    return Meter(lambda call: Decimal(0) if is_local(call.model) else call.cost)
+
+
 _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
@@ -118,6 +123,16 @@ def spent_so_far() -> tuple[Spent, ...]:
     """What the work at hand has spent; nothing where nobody meters it."""
     meter = _meter.get()
     return meter.spent if meter else ()
+
+
+def spent_or(model: str, usage: Usage | None) -> tuple[Spent, ...]:
+    """The same; where nobody meters, one call of `model` that used `usage`."""
+    meter = _meter.get()
+    if meter is not None or usage is None or not usage["totalTokens"]:
+        return meter.spent if meter else ()
+    alone = plain_meter()
+    alone.note(ModelCall(model, UsageKind.CHAT, usage["inputTokens"], usage["outputTokens"], usage["totalTokens"]))
+    return alone.spent
 
 
 def answer_usage() -> Usage | None:

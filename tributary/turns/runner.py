@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -10,6 +10,7 @@ from uuid import UUID
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
+from nodes.chat.billing import bill_of
 from nodes.chat.record import partial_answer
 from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context, Turn
 from stores.protocols.conversations import ConversationStore, TurnQueue
@@ -17,6 +18,7 @@ from tributary.domain.attachments import AttachmentClaim
 from tributary.domain.conversations import MessageStatus
 from tributary.domain.errors import Problem, TributaryError
 from tributary.domain.ids import new_id, parse_id, thread_id
+from tributary.models.metering import Meter, metered, plain_meter
 from tributary.turns.events import RunningTurn
 from tributary.turns.stops import Stops
 from tributary.turns.trace import TraceRecorder
@@ -61,12 +63,14 @@ class Turns:
         queue: TurnQueue,
         stops: Stops,
         queue_timeout: float,
+        meter: Callable[[], Meter] = plain_meter,
     ) -> None:
         self._graph = graph
         self._conversations = conversations
         self._queue = queue
         self._stops = stops
         self._queue_timeout = queue_timeout
+        self._meter = meter
         self._tasks: dict[asyncio.Task[None], RunningTurn] = {}
         self._running: dict[UUID, RunningTurn] = {}
 
@@ -79,7 +83,8 @@ class Turns:
         given = request.conversation_id
         conversation_id = parse_id("conversation", given) if given else new_id()
         turn = RunningTurn(request.organisation_id, conversation_id)
-        task = asyncio.create_task(self._run(turn, request), name=f"turn {conversation_id}")
+        with metered(self._meter()):
+            task = asyncio.create_task(self._run(turn, request), name=f"turn {conversation_id}")
         self._tasks[task] = turn
         task.add_done_callback(self._ended)
         return turn
@@ -178,7 +183,11 @@ class Turns:
                     answer=partial_answer(each, turn.said, turn.sources, problem=problem, status=status),
                 )
             await self._conversations.fail_turn(
-                turn.organisation_id, question_id=question, problem=dict(problem), status=status
+                turn.organisation_id,
+                question_id=question,
+                problem=dict(problem),
+                status=status,
+                bill=bill_of(each, answered=bool(turn.said)),
             )
 
 
