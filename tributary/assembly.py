@@ -29,6 +29,7 @@ from tributary.models.protocols import ImageSpaces
 from tributary.settings import E5, Settings
 
 
+from tributary.spending import Spending
 def caller_of_context(runtime: Runtime[Context]) -> UUID:
     """The organisation that the server put into the run's context, from the authenticated request."""
     return UUID(runtime.context.organisation_id)
@@ -74,6 +75,7 @@ def open_ingestion(
     images: ImageSpaces,
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
+    spending: Spending,
     staging = DiskStaging(settings.data / "work")
     progress = ProgressReports(writer=knowledge, signals=signals)
     ports = IngestPorts(
@@ -109,3 +111,4 @@ def open_ingestion(
         concurrency=max(1, settings.workers),
     )
     return documents, worker
+        metered=spending.ingesting,

@@ -119,6 +119,13 @@ async def open_identity(settings: Settings) -> AsyncIterator[IdentityStore]:
 
 
 @asynccontextmanager
+async def open_accounts(settings: Settings) -> AsyncIterator[tuple[IdentityStore, UsageLedger]]:
+    """The same, with what organisations spend."""
+    async with open_database(settings) as database:
+        yield PostgresIdentity(database), PostgresUsage(database)
+
+
+@asynccontextmanager
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Everything. Models are loaded at their first use.
 
@@ -211,7 +218,7 @@ def _wire(
         meter=spending.turn_meter,
     )
     documents, worker = open_ingestion(
-        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images
+        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images, spending
     )
     return Services(
         settings=settings,

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from decimal import Decimal
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from stores.protocols.usage import UsageLedger
 from tributary.domain.usage import Bill, UsageKind
@@ -22,6 +23,7 @@ class Spending:
         self._ledger = ledger
         self._prices = prices
         self._learn = learn
+        self._ingesting: WeakValueDictionary[tuple[UUID, UUID], Meter] = WeakValueDictionary()
 
     async def reserve(
         self, organisation_id: UUID, turn_id: UUID, *, model: str, embeddings: Sequence[str], tokens: int
@@ -62,13 +64,21 @@ class Spending:
             BudgetExceeded: by a call in it.
         """
 
+        owner = organisation_id, knowledge_base_id
+        # One for all documents of a knowledge base that are ingested at the same time, since they share calls.
+        meter = self._ingesting.get(owner)
+        if meter is None:
+            meter = self._ingesting[owner] = self._ingestion_meter(organisation_id, knowledge_base_id)
+        async with self._metered(organisation_id, knowledge_base_id, meter):
+            yield
+
+    def _ingestion_meter(self, organisation_id: UUID, knowledge_base_id: UUID) -> Meter:
         async def gate(meter: Meter) -> None:
             await self._record(organisation_id, knowledge_base_id, meter)
             await self._ledger.check(organisation_id)
 
-        meter = Meter(self._prices.cost, answers=UsageKind.INGEST, gate=gate)
-        async with self._metered(organisation_id, knowledge_base_id, meter):
-            yield
+        owner = organisation_id, knowledge_base_id
+        return Meter(self._prices.cost, answers=UsageKind.INGEST, owner=owner, gate=gate)
 
     @asynccontextmanager
     async def _metered(self, organisation_id: UUID, knowledge_base_id: UUID, meter: Meter) -> AsyncIterator[None]:

@@ -9,7 +9,8 @@ from tributary.domain.attachments import human_size
 from tributary.domain.errors import InvalidRequest
 from tributary.domain.identity import Scope
 from tributary.domain.ids import parse_id
-from tributary.services import open_identity
+from tributary.domain.usage import MonthSpending
+from tributary.services import open_accounts, open_identity
 from tributary.settings import Settings
 
 
@@ -40,14 +41,21 @@ async def revoke_key(settings: Settings, *, organisation: str, key: str) -> None
 
 
 async def list_organisations(settings: Settings) -> None:
-    async with open_identity(settings) as identity:
+    async with open_accounts(settings) as (identity, usage):
         found = await identity.list_organisations()
+        months = await usage.months()
     for organisation in found:
         limits = organisation.limits
         quota = "no quota" if limits.quota_bytes is None else f"{human_size(limits.quota_bytes)} quota"
         files = "no limit of files" if limits.files_per_day is None else f"{limits.files_per_day} files a day"
         budget = "no budget" if limits.monthly_budget is None else f"${limits.monthly_budget:.2f} a month"
-        typer.echo(f"{organisation.id}  {organisation.name}  {quota}, {files}, {budget}")
+        spent = _spent(months[organisation.id]) if organisation.id in months else "nothing spent"
+        typer.echo(f"{organisation.id}  {organisation.name}  {quota}, {files}, {budget}; {spent}")
+
+
+def _spent(month: MonthSpending) -> str:
+    unknown = f" and {month.unpriced_calls} calls of unknown cost" if month.unpriced_calls else ""
+    return f"${month.spent:.2f}{unknown} in {month.month:%B %Y}"
 
 
 async def set_limits(

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 from langgraph.graph.state import CompiledStateGraph
 
@@ -22,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 IngestGraph = CompiledStateGraph[IngestState, Context, IngestInput, IngestOutput]
 
+#: Counts what models are called for, for an organisation and a knowledge base.
+Metering = Callable[[UUID, UUID], AbstractAsyncContextManager[None]]
 #: So often may the process that works on a document die before the document is taken for the cause.
 MAX_DEATHS = 3
 #: So often is a document tried while a dependency is away: for half an hour, with the delays below.
@@ -51,6 +55,7 @@ class Worker:
         self._graph = graph
         self._consumer = consumer
         self._knowledge = knowledge
+        metered: Metering = lambda *_: nullcontext(),
         self._progress = progress
         self._staging = staging
         self._concurrency = concurrency
@@ -61,6 +66,7 @@ class Worker:
         that don't are left to the next worker."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._upkeep(), name="upkeep of ingestion")
+        self._metered = metered
             while True:
                 try:
                     await self._consumer.recover()
@@ -107,7 +113,8 @@ class Worker:
         state = IngestInput(
             knowledgeBaseId=str(task.knowledge_base_id), documentId=str(task.document_id), revision=task.revision
         )
-        return await self._graph.ainvoke(state, context=Context(organisation_id=str(task.organisation_id)))
+        async with self._metered(task.organisation_id, task.knowledge_base_id):
+            return await self._graph.ainvoke(state, context=Context(organisation_id=str(task.organisation_id)))
 
     async def _verdict(self, place: Place, deaths: int) -> TributaryError | None:
         """Why a document that workers died of is not tried again."""

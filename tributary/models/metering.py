@@ -4,7 +4,7 @@ Whoever works for an organisation opens a meter; the calls below it, in whatever
 that a provider answered is counted even when nothing comes of its answer: it is paid for.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -44,8 +44,11 @@ class Meter:
         pricing: Pricing,
         *,
         answers: UsageKind = UsageKind.CHAT,
+        owner: Hashable = None,
         gate: Callable[["Meter"], Awaitable[None]] | None = None,
     ) -> None:
+        #: Calls of different owners are never made as one.
+        self.owner = owner
         self._pricing = pricing
         self._answers = answers
         self._gate = gate
@@ -117,6 +120,12 @@ async def admit(model: str) -> None:
     meter = _meter.get()
     if meter is not None and not is_local(model):
         await meter.admit()
+
+
+def owner_of(model: str) -> Hashable:
+    """Who pays for the calls of a model that the work at hand makes; None for what costs nothing."""
+    meter = _meter.get()
+    return meter.owner if meter and not is_local(model) else None
 
 
 def spent_so_far() -> tuple[Spent, ...]:

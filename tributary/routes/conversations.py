@@ -33,7 +33,7 @@ class MessageShape(Shape):
     content: str
     attachments: list[dict[str, Any]]
     sources: list[dict[str, Any]]
-    usage: dict[str, int] | None
+    usage: dict[str, int | float | None] | None
     created_at: datetime
     status: str
     model: str | None
