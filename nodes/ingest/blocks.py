@@ -26,7 +26,9 @@ PATH_SEPARATOR = " > "
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦▪●○–·]|\(?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,4})[.)、]|\d{1,3}、)(?=[ \t]+\S)")
 _DELIMITER_ROW = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_CELL_MARKS = re.compile(r"[ \t]*\|[ \t]*")
+_CELL_MARKS = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
+#: What a heading is marked with besides, where the parser gives its place.
+_ATX_MARKS = re.compile(r"#{1,6}[ \t]+")
 _MAX_HEADING = 160
 _MAX_HEADER_ROW = 240
 
@@ -153,7 +155,8 @@ def _heading(
         following = at + 1
         while following < len(lines) and lines[following].start < heading.end:
             following += 1
-        return heading.level, " ".join(" ".join(each.text for each in lines[at:following]).split()), following
+        name = " ".join(" ".join(each.text for each in lines[at:following]).split())
+        return heading.level, _ATX_MARKS.sub("", name, count=1) if name.startswith("#") else name, following
     if not marked:
         return None
     if line.text.lstrip(" ").startswith("#") and (found := atx_heading(line.text)):

@@ -32,6 +32,18 @@ def pdf_pages(path: Path) -> int:
     return pages
 
 
+def needs_password(path: Path) -> bool:
+    """Whether nobody can read the PDF who does not know its password."""
+    import pypdfium2
+
+    pdfium: Any = pypdfium2
+    try:
+        pdfium.PdfDocument(without_needless_password(path)).close()
+    except pdfium.PdfiumError as error:
+        return bool(error.err_code == _WRONG_PASSWORD)
+    return False
+
+
 def without_needless_password(path: Path) -> Path | bytes:
     """What to give to PDFium: the path, or the bytes of a document that PDFium alone would ask a password for."""
     import pypdfium2

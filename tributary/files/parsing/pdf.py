@@ -18,6 +18,7 @@ import pypdfium2.raw as pdfium
 
 from tributary.domain.errors import DamagedFile
 from tributary.domain.knowledge import Page, ParsedDocument
+from tributary.files.pages import without_needless_password
 from tributary.files.parsing.limits import check_characters, check_pages
 from tributary.files.parsing.pdf_headings import find_headings, title_on_first_page
 from tributary.files.parsing.pdf_text import (
@@ -32,6 +33,7 @@ from tributary.files.parsing.pdf_text import (
     paragraph_rule,
     usual_step,
 )
+from tributary.files.parsing.titles import MAX_TITLE, useful_title
 
 PAGE_SEPARATOR = "\n\n"
 
@@ -42,13 +44,6 @@ _BOLD = 600
 #: Fonts that every reader has, and TeX's, carry no weight but in their names.
 _BOLD_NAME = re.compile(rb"(?i)bold|black|heavy|CMBX|SFBX")
 _MAX_FONT_NAME = 128
-#: Titles that programs write by themselves: a file's name, "untitled", a template's.
-_USELESS_TITLE = re.compile(
-    r"(?i)^(\(?(anonymous|unspecified)\)?|untitled.*"
-    r"|unbenannt.*|title|document\d*|slide 1|powerpoint presentation|microsoft word - .*"
-    r"|.*\.(docx?|pptx?|xlsx?|pdf|indd|dvi|tex|rtf|odt|html?|txt))$"
-)
-_MAX_TITLE = 200
 
 
 def parse_pdf(path: Path) -> ParsedDocument:
@@ -69,7 +64,7 @@ def parse_pdf(path: Path) -> ParsedDocument:
     return ParsedDocument(
         text=PAGE_SEPARATOR.join(page.text for page in laid_out),
         pages=pages,
-        title=metadata_title or title_on_first_page(raw, step)[:_MAX_TITLE],
+        title=metadata_title or title_on_first_page(raw, step)[:MAX_TITLE],
         headings=find_headings(raw, laid_out, [page.start for page in pages], step),
     )
 
@@ -88,7 +83,7 @@ def page_characters(page: pypdfium2.PdfPage, text: str) -> list[int]:
 
 def _open(path: Path) -> pypdfium2.PdfDocument:
     try:
-        document = pypdfium2.PdfDocument(path)
+        document = pypdfium2.PdfDocument(without_needless_password(path))
     except pypdfium2.PdfiumError as error:
         if "password" in str(error).lower():
             raise DamagedFile("The PDF is protected by a password and can't be read without it.") from error
@@ -198,5 +193,4 @@ def _place(pages: Sequence[PageText]) -> tuple[Page, ...]:
 
 
 def _metadata_title(document: pypdfium2.PdfDocument) -> str:
-    title = " ".join(document.get_metadata_value("Title").split())
-    return "" if len(title) < 3 or _USELESS_TITLE.match(title) or "\ufffd" in title else title[:_MAX_TITLE]
+    return useful_title(document.get_metadata_value("Title"))

@@ -7,12 +7,18 @@ from pathlib import Path, PurePath
 from tributary.domain.attachments import FileType
 from tributary.domain.errors import UnsupportedType
 from tributary.domain.knowledge import ParsedDocument
+from tributary.files.parsing.delimited import parse_delimited
+from tributary.files.parsing.detection import CSV, DOCX, HTML, PPTX, TSV, XLSX, detect
+from tributary.files.parsing.docx import parse_docx
+from tributary.files.parsing.html import parse_html
 from tributary.files.parsing.image import parse_image
 from tributary.files.parsing.limits import PARSE_SECONDS
 from tributary.files.parsing.markdown import parse_markdown
 from tributary.files.parsing.pdf import parse_pdf
 from tributary.files.parsing.plain import parse_text
-from tributary.files.sniff import ALLOWED, sniff
+from tributary.files.parsing.pptx import parse_pptx
+from tributary.files.parsing.xlsx import parse_xlsx
+from tributary.files.sniff import ALLOWED
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,12 @@ FORMATS: Mapping[str, Format] = {
     FileType.PDF.value: Format("PDF", parse_pdf),
     FileType.TEXT.value: Format("plain text (.txt)", parse_text),
     FileType.MARKDOWN.value: Format("Markdown (.md)", parse_markdown),
+    HTML: Format("HTML", parse_html),
+    DOCX: Format("Word (.docx)", parse_docx),
+    PPTX: Format("PowerPoint (.pptx)", parse_pptx),
+    XLSX: Format("Excel (.xlsx)", parse_xlsx),
+    CSV: Format("CSV", parse_delimited),
+    TSV: Format("TSV", parse_delimited),
     FileType.JPEG.value: Format("JPEG", parse_image, _IMAGE_SECONDS, named=True),
     FileType.PNG.value: Format("PNG", parse_image, _IMAGE_SECONDS, named=True),
     FileType.WEBP.value: Format("WebP", parse_image, _IMAGE_SECONDS, named=True),
@@ -42,18 +54,19 @@ _MAX_NAME = 200
 
 def document_type_of(path: Path, filename: str) -> str:
     """The content type of a stored file, told from its bytes; `filename` is the user's and only tells formats apart
-    whose bytes are alike (Markdown and plain text).
+    whose bytes are alike (plain text, Markdown, CSV, a fragment of HTML).
 
     Raises:
         EmptyFile: there are no bytes.
+        DamagedFile: an Office document that can't be unpacked or needs a password.
         UnsupportedType: a knowledge base does not take it; `detail` names what it is and what is taken.
     """
     taken = ", ".join(dict.fromkeys(each.name for each in FORMATS.values()))
-    with path.open("rb") as file:
-        try:
-            found = sniff(file, filename).value
-        except UnsupportedType as error:
-            raise UnsupportedType(error.detail.replace(ALLOWED, taken)) from error
+    try:
+        found = detect(path, filename)
+    except UnsupportedType as error:
+        reason = error.detail.removesuffix(f" Accepted are {ALLOWED}.")
+        raise UnsupportedType(f"{reason} A knowledge base takes {taken}.") from error
     if found not in FORMATS:
         raise UnsupportedType(f"The file is {found}. A knowledge base takes {taken}.")
     return found
