@@ -73,9 +73,9 @@ def open_ingestion(
     graph: PostgresGraph,
     signals: PostgresSignals,
     images: ImageSpaces,
+    spending: Spending,
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
-    spending: Spending,
     staging = DiskStaging(settings.data / "work")
     progress = ProgressReports(writer=knowledge, signals=signals)
     ports = IngestPorts(
@@ -109,6 +109,6 @@ def open_ingestion(
         progress=progress,
         staging=staging,
         concurrency=max(1, settings.workers),
+        metered=spending.ingesting,
     )
     return documents, worker
-        metered=spending.ingesting,

@@ -23,9 +23,9 @@ from tributary.ingestion.solitude import Solitude
 logger = logging.getLogger(__name__)
 
 IngestGraph = CompiledStateGraph[IngestState, Context, IngestInput, IngestOutput]
-
 #: Counts what models are called for, for an organisation and a knowledge base.
 Metering = Callable[[UUID, UUID], AbstractAsyncContextManager[None]]
+
 #: So often may the process that works on a document die before the document is taken for the cause.
 MAX_DEATHS = 3
 #: So often is a document tried while a dependency is away: for half an hour, with the delays below.
@@ -51,22 +51,22 @@ class Worker:
         progress: ProgressReports,
         staging: Staging,
         concurrency: int,
+        metered: Metering = lambda *_: nullcontext(),
     ) -> None:
         self._graph = graph
         self._consumer = consumer
         self._knowledge = knowledge
-        metered: Metering = lambda *_: nullcontext(),
         self._progress = progress
         self._staging = staging
         self._concurrency = concurrency
         self._solitude = Solitude()
+        self._metered = metered
 
     async def run(self) -> None:
         """Works until it is cancelled. Documents at work may then finish, for as long as the consumer's grace; those
         that don't are left to the next worker."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._upkeep(), name="upkeep of ingestion")
-        self._metered = metered
             while True:
                 try:
                     await self._consumer.recover()
