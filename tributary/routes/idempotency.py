@@ -3,7 +3,7 @@
 import base64
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 from uuid import UUID
 
 import orjson
@@ -12,8 +12,8 @@ from fastapi import Header
 from fastapi.responses import JSONResponse
 
 from stores.protocols.idempotency import IdempotencyStore
-from tributary.domain.errors import InvalidRequest, TributaryError
-from tributary.routes.problems import MEDIA_TYPE, problem_response
+from tributary.domain.errors import InvalidRequest, Problem, TributaryError
+from tributary.routes.problems import problem_response
 
 Key = Annotated[str | None, Header(alias="Idempotency-Key", max_length=255)]
 Result = tuple[int, dict[str, Any]]
@@ -45,7 +45,7 @@ def _unseal(key: str, kept: dict[str, Any]) -> dict[str, Any]:
 
 def response_of(status: int, body: dict[str, Any]) -> JSONResponse:
     """A kept result as it was first answered."""
-    return JSONResponse(body, status_code=status, media_type=MEDIA_TYPE if status >= 400 else None)
+    return JSONResponse(body, status_code=status) if status < 400 else problem_response(cast("Problem", body))
 
 
 async def once(
