@@ -19,6 +19,7 @@ from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
 from stores.postgres.migrate import migrate
 from stores.postgres.roles import SERVING_ROLE
+from tests.support.neo4j import Neo4jServer, run_neo4j
 from tests.support.postgres import Server
 from tributary.domain.identity import Organisation
 
@@ -40,6 +41,17 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             connection.execute(f"DROP DATABASE {template} WITH (FORCE)")
     finally:
         embedded.stop()
+
+
+@pytest.fixture(scope="session")
+def neo4j() -> Iterator[Neo4jServer]:
+    """A Neo4j for all tests that ask for one, or the empty one of `TEST_NEO4J_URI` and `TEST_NEO4J_PASSWORD` where
+    these are set. What tests keep in it stays apart by knowledge base."""
+    if external := os.environ.get("TEST_NEO4J_URI"):
+        yield Neo4jServer(external, os.environ["TEST_NEO4J_PASSWORD"])
+        return
+    with run_neo4j() as server:
+        yield server
 
 
 @pytest.fixture

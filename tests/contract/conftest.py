@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from tests.support.chat_worlds import ChatWorld, open_chat_world
+from tests.support.neo4j import Neo4jServer
 from tests.support.postgres import Server
 from tests.support.worlds import World, open_world
 
@@ -38,4 +39,20 @@ async def chat(place: str | None) -> AsyncIterator[ChatWorld]:
 async def world(place: str | None) -> AsyncIterator[World]:
     """The stores of knowledge bases: everything that promises their contracts."""
     async with open_world(place) as world:
+        yield world
+
+
+@pytest.fixture(params=["memory", "postgres", "neo4j"])
+def graph_place(request: pytest.FixtureRequest) -> tuple[str | None, Neo4jServer | None]:
+    """Where documents and where their graph are kept."""
+    if request.param == "memory":
+        return None, None
+    server = request.getfixturevalue("neo4j") if request.param == "neo4j" else None
+    return request.getfixturevalue("shared_dsn"), server
+
+
+@pytest.fixture
+async def graph_world(graph_place: tuple[str | None, Neo4jServer | None]) -> AsyncIterator[World]:
+    """The stores of knowledge bases with each engine of the knowledge graph: everything that promises its contract."""
+    async with open_world(*graph_place) as world:
         yield world

@@ -12,12 +12,16 @@ import numpy as np
 from stores.memory.graph import MemoryGraph
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.search import MemorySearch
+from stores.neo4j.database import Neo4jDatabase
+from stores.neo4j.graph import Neo4jGraph
 from stores.postgres.database import Database
 from stores.postgres.graph import PostgresGraph
+from stores.postgres.graph_ground import PostgresGraphGround
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.search import PostgresSearch
 from stores.protocols.knowledge import ImageVectors
+from tests.support.neo4j import Neo4jServer
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import (
     ChunkDraft,
@@ -66,7 +70,7 @@ class World:
 
     knowledge: MemoryKnowledge | PostgresKnowledge
     search: MemorySearch | PostgresSearch
-    graph: MemoryGraph | PostgresGraph
+    graph: MemoryGraph | PostgresGraph | Neo4jGraph
     organisation_id: UUID
     other_id: UUID
     embedder: PlainEmbedder = field(default_factory=PlainEmbedder)
@@ -154,8 +158,8 @@ def new_document(knowledge_base: KnowledgeBase, **changes: Any) -> Document:
 
 
 @asynccontextmanager
-async def open_world(dsn: str | None) -> AsyncIterator[World]:
-    """A world on the PostgreSQL of `dsn`, or in memory without one."""
+async def open_world(dsn: str | None, neo4j: Neo4jServer | None = None) -> AsyncIterator[World]:
+    """A world on the PostgreSQL of `dsn`, or in memory without one. With `neo4j` its graph is there."""
     if dsn is None:
         knowledge = MemoryKnowledge()
         yield World(knowledge, MemorySearch(knowledge), MemoryGraph(knowledge), uuid4(), uuid4())
@@ -164,9 +168,26 @@ async def open_world(dsn: str | None) -> AsyncIterator[World]:
     await database.open()
     try:
         organisations = await _organisation(database), await _organisation(database)
-        yield World(PostgresKnowledge(database), PostgresSearch(database), PostgresGraph(database), *organisations)
+        async with open_graph(database, neo4j) as graph:
+            yield World(PostgresKnowledge(database), PostgresSearch(database), graph, *organisations)
     finally:
         await database.close()
+
+
+@asynccontextmanager
+async def open_graph(database: Database, neo4j: Neo4jServer | None) -> AsyncIterator[PostgresGraph | Neo4jGraph]:
+    if neo4j is None:
+        yield PostgresGraph(database)
+        return
+    remote = neo4j_database(neo4j)
+    try:
+        yield Neo4jGraph(remote, PostgresGraphGround(database))
+    finally:
+        await remote.close()
+
+
+def neo4j_database(server: Neo4jServer) -> Neo4jDatabase:
+    return Neo4jDatabase(server.uri, username=server.username, password=server.password)
 
 
 async def _organisation(database: Database) -> UUID:

@@ -1,0 +1,227 @@
+"""The statements of the knowledge graph on Neo4j. Names reach them as parameters only, and each names organisation and
+knowledge base."""
+
+# Documents of a knowledge base share entities: their graph changes queue up at this node, so that sums stay exact and
+# two writers never wait for each other's locks in turn.
+OPEN_BASE = """
+MERGE (b:KgBase {kb: $kb}) ON CREATE SET b.org = $org
+SET b.writes = coalesce(b.writes, 0) + 1
+RETURN b.org = $org AS ours
+"""
+LOCK_BASE = """
+MATCH (b:KgBase {kb: $kb}) WHERE b.org = $org
+SET b.writes = coalesce(b.writes, 0) + 1
+RETURN true AS ours
+"""
+
+# --- taking a document out
+HAS_DOCUMENT = """
+MATCH (d:KgDocument {id: $document}) WHERE d.org = $org AND d.kb = $kb AND ($stamp IS NULL OR d.chunk = $stamp)
+RETURN d.id AS id
+"""
+FORGET_SAYINGS = """
+MATCH (d:KgDocument {id: $document}) WHERE d.org = $org AND d.kb = $kb
+OPTIONAL MATCH (d)-[:KG_SAYS]->(e:KgEntity)
+WITH d, collect(e.id) AS entities
+DETACH DELETE d
+RETURN entities
+"""
+FORGOTTEN_RELATIONS = """
+MATCH (c:KgChunk {document: $document})-[s:KG_STATES]->() WHERE c.org = $org AND c.kb = $kb
+RETURN DISTINCT s.relation AS id
+"""
+FORGET_CHUNKS = "MATCH (c:KgChunk {document: $document}) WHERE c.org = $org AND c.kb = $kb DETACH DELETE c"
+FORGET_NAMES = """
+MATCH (n:KgName)-[r:KG_NAMES {document: $document}]->() WHERE n.org = $org AND n.kb = $kb
+WITH n, collect(r) AS gone
+FOREACH (r IN gone | DELETE r)
+WITH n WHERE NOT EXISTS { (n)-[:KG_NAMES]->() }
+DELETE n
+"""
+
+# --- putting a document in
+ADD_DOCUMENT = "CREATE (:KgDocument {id: $document, org: $org, kb: $kb, chunk: $stamp})"
+ADD_ENTITIES = """
+MATCH (d:KgDocument {id: $document})
+UNWIND $rows AS row
+MERGE (e:KgEntity {id: row.id})
+ON CREATE SET e.org = $org, e.kb = $kb, e.key = row.key, e.name = row.name, e.type = row.type, e.description = '',
+              e.documents = 0, e.mentions = 0, e.degree = 0
+CREATE (d)-[:KG_SAYS {name: row.name, type: row.type, description: row.description, mentions: row.mentions}]->(e)
+"""
+ADD_NAMES = """
+UNWIND $rows AS row
+MATCH (e:KgEntity {id: row.id}) WHERE e.org = $org AND e.kb = $kb
+MERGE (n:KgName {kb: $kb, key: row.key}) ON CREATE SET n.org = $org
+CREATE (n)-[:KG_NAMES {document: $document}]->(e)
+"""
+ADD_CHUNKS = "UNWIND $rows AS id CREATE (:KgChunk {id: id, org: $org, kb: $kb, document: $document})"
+# One relationship for a chunk and an entity, with all places. By `rank` chunks about the entity come first.
+ADD_MENTIONS = """
+UNWIND $rows AS row
+MATCH (c:KgChunk {id: row.chunk}), (e:KgEntity {id: row.id}) WHERE e.org = $org AND e.kb = $kb
+CREATE (c)-[:KG_MENTIONS {entity: row.id, rank: row.rank, starts: row.starts, ends: row.ends,
+                          subjects: row.subjects}]->(e)
+"""
+ADD_RELATIONS = """
+UNWIND $rows AS row
+MATCH (s:KgEntity {id: row.source}), (t:KgEntity {id: row.target})
+WHERE s.org = $org AND s.kb = $kb AND t.org = $org AND t.kb = $kb
+MERGE (s)-[r:KG_RELATION {id: row.id}]->(t)
+ON CREATE SET r.org = $org, r.kb = $kb, r.source = row.source, r.target = row.target, r.relation = row.relation,
+              r.weight = 0.0, r.description = ''
+"""
+ADD_STATEMENTS = """
+UNWIND $rows AS row
+MATCH (c:KgChunk {id: row.chunk}), (s:KgEntity {id: row.source}) WHERE s.org = $org AND s.kb = $kb
+CREATE (c)-[:KG_STATES {relation: row.id, weight: row.weight, description: row.description}]->(s)
+"""
+
+# --- entities and relations are the sums of their sources; those without any go
+SUM_RELATIONS = """
+UNWIND $ids AS id
+MATCH ()-[r:KG_RELATION {id: id}]->() WHERE r.org = $org AND r.kb = $kb
+CALL {
+    WITH id
+    OPTIONAL MATCH (c:KgChunk)-[s:KG_STATES {relation: id}]->()
+    WITH s, c ORDER BY s.description = '', s.weight DESC, c.id
+    RETURN count(s) AS sources, sum(s.weight) AS weight, head(collect(s.description)) AS description
+}
+FOREACH (gone IN CASE WHEN sources = 0 THEN [r] ELSE [] END | DELETE gone)
+FOREACH (kept IN CASE WHEN sources > 0 THEN [r] ELSE [] END | SET kept.weight = weight, kept.description = description)
+"""
+DROP_ENTITIES = """
+UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb AND NOT EXISTS { (:KgDocument)-[:KG_SAYS]->(e) }
+DETACH DELETE e
+"""
+# The name and the type that most mentions use; the description of the document that speaks most of it.
+SUM_ENTITIES = """
+UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+CALL {
+    WITH e
+    MATCH (:KgDocument)-[s:KG_SAYS]->(e) RETURN count(s) AS documents, sum(s.mentions) AS mentions
+}
+CALL {
+    WITH e
+    MATCH (:KgDocument)-[s:KG_SAYS]->(e) RETURN s.name AS name ORDER BY s.mentions DESC, s.name LIMIT 1
+}
+CALL {
+    WITH e
+    MATCH (:KgDocument)-[s:KG_SAYS]->(e) RETURN s.type AS type ORDER BY s.mentions DESC, s.type LIMIT 1
+}
+CALL {
+    WITH e
+    MATCH (:KgDocument)-[s:KG_SAYS]->(e)
+    RETURN s.description AS description ORDER BY s.description = '', s.mentions DESC, s.description LIMIT 1
+}
+SET e.documents = documents, e.mentions = mentions, e.name = name, e.type = type, e.description = description,
+    e.degree = COUNT { (e)-[:KG_RELATION]->() } + COUNT { (e)<-[:KG_RELATION]-() } - COUNT { (e)-[:KG_RELATION]->(e) }
+"""
+
+# --- taking a knowledge base out, a bounded part at a time; its own node last, so that a part left over is found
+EMPTY_BASE = tuple(
+    f"MATCH (n:{label} {{kb: $kb}}) WHERE n.org = $org WITH n LIMIT $part DETACH DELETE n RETURN count(*) AS gone"
+    for label in ("KgChunk", "KgDocument", "KgName", "KgEntity", "KgBase")
+)
+
+# --- searching
+NAMED = """
+UNWIND $keys AS key
+MATCH (n:KgName {kb: $kb, key: key})-[:KG_NAMES]->(e:KgEntity) WHERE n.org = $org AND e.org = $org AND e.kb = $kb
+RETURN DISTINCT key, e.id AS id, e.mentions AS mentions
+"""
+MENTIONED_BY = """
+UNWIND $chunks AS chunk
+MATCH (c:KgChunk {id: chunk})-[m:KG_MENTIONS]->(e:KgEntity) WHERE c.org = $org AND c.kb = $kb
+RETURN chunk, e.id AS id, e.mentions AS mentions, m.starts AS starts, m.ends AS ends, m.subjects AS subjects
+"""
+NAMESAKES = """
+UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+CALL {
+    WITH e
+    MATCH (n:KgName {kb: $kb, key: e.key}) WHERE n.org = $org
+    RETURN n
+    UNION
+    WITH e
+    MATCH (n:KgName)-[:KG_NAMES]->(e) WHERE n.org = $org AND n.kb = $kb AND n.key <> e.key
+    RETURN DISTINCT n LIMIT $limit
+}
+CALL {
+    WITH e, n
+    MATCH (n)-[:KG_NAMES]->(other:KgEntity) WHERE other.id <> e.id
+    RETURN DISTINCT other LIMIT $limit
+}
+RETURN DISTINCT id, other.id AS namesake
+"""
+# The heaviest relations of each entity. A hub's are read from the indexes by weight, without touching the rest.
+LEAVE = """
+UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+CALL {
+    WITH e
+    WITH e WHERE e.degree <= $few
+    MATCH (e)-[r:KG_RELATION]-()
+    WITH r ORDER BY r.weight DESC, r.id LIMIT $fan_out
+    RETURN collect([r.id, r.source, r.target, r.weight]) AS edges
+}
+RETURN id, e.degree AS degree, edges
+"""
+LEAVE_HUBS = """
+UNWIND $ids AS id
+CALL {
+    WITH id
+    MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.weight > 0 AND r.org = $org AND r.kb = $kb
+    RETURN r ORDER BY r.weight DESC, r.id LIMIT $fan_out
+    UNION
+    WITH id
+    MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.weight > 0 AND r.org = $org AND r.kb = $kb
+    RETURN r ORDER BY r.weight DESC, r.id LIMIT $fan_out
+}
+WITH id, r ORDER BY r.weight DESC, r.id
+RETURN id, collect([r.id, r.source, r.target, r.weight])[..$fan_out] AS edges
+"""
+MENTIONS = """
+UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+CALL {
+    WITH e
+    WITH e WHERE e.mentions <= $few
+    MATCH (c:KgChunk)-[m:KG_MENTIONS]->(e)
+    RETURN c, m ORDER BY m.rank LIMIT $limit
+}
+RETURN id, c.id AS chunk, c.document AS document, true IN m.subjects AS subject
+"""
+HUBS = "MATCH (e:KgEntity) WHERE e.id IN $ids AND e.org = $org AND e.kb = $kb AND e.mentions > $few RETURN e.id AS id"
+MENTIONS_OF_HUBS = """
+UNWIND $ids AS id
+CALL {
+    WITH id
+    MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND m.rank > '' AND c.org = $org AND c.kb = $kb
+    RETURN c, m ORDER BY m.rank LIMIT $limit
+}
+RETURN id, c.id AS chunk, c.document AS document, true IN m.subjects AS subject
+"""
+STATEMENTS = """
+UNWIND $ids AS id
+MATCH ()-[r:KG_RELATION {id: id}]->() WHERE r.org = $org AND r.kb = $kb
+MATCH (c:KgChunk)-[s:KG_STATES {relation: id}]->()
+RETURN id, c.id AS chunk, c.document AS document,
+       s.weight / CASE WHEN r.weight > s.weight THEN r.weight ELSE s.weight END AS share
+"""
+# With each fact a few of the chunks that carry it: one of several documents each, or of several places.
+ENTITIES = """
+UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+CALL { WITH e MATCH (d:KgDocument)-[:KG_SAYS]->(e) RETURN d.chunk AS chunk LIMIT $samples }
+RETURN id, e.name AS name, e.type AS type, e.description AS description, collect(chunk) AS chunks
+"""
+RELATIONS = """
+UNWIND $ids AS id
+MATCH (s:KgEntity)-[r:KG_RELATION {id: id}]->(t:KgEntity) WHERE r.org = $org AND r.kb = $kb
+CALL { WITH id MATCH (c:KgChunk)-[:KG_STATES {relation: id}]->() RETURN c.id AS chunk LIMIT $samples }
+RETURN id, s.name AS source, r.relation AS relation, t.name AS target, r.description AS description,
+       collect(chunk) AS chunks
+"""
