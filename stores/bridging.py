@@ -79,6 +79,16 @@ def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[Se
     return {entity: bridge for entity, bridge in ordered[:MAX_BRIDGES] if bridge.strength > 0}
 
 
+def widen(bridges: Mapping[str, Bridge], namesakes: Iterable[tuple[str, str]]) -> dict[str, Bridge]:
+    """The bridges with entities that share a name with them: who calls something so may mean either."""
+    widened = dict(bridges)
+    for entity, namesake in namesakes:
+        bridge, known = bridges[entity], widened.get(namesake)
+        if known is None or (namesake not in bridges and bridge.strength > known.strength):
+            widened[namesake] = bridge
+    return widened
+
+
 class _Reading:
     """A seeding passage, read for what the question asks."""
 

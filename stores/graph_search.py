@@ -17,6 +17,8 @@ from tributary.text.entity_keys import phrase_keys
 
 #: Passages of one entity that are looked at, those about it first: a hub's others say little.
 MENTIONS = 40
+#: Entities of the same name that one leads to.
+NAMESAKES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class GraphSource(Protocol):
 
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
         """All mentions in these passages."""
+        ...
+
+    async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
+        """Each of these entities with others that share a name or an alias with it, about `limit` of each."""
         ...
 
     async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
@@ -85,7 +91,10 @@ async def search_graph(
 
 async def _bridges(source: GraphSource, query: str, seeds: Sequence[SeedPassage]) -> dict[str, Bridge]:
     mentions = await source.mentioned_by([seed.chunk_id for seed in seeds]) if seeds else ()
-    return await asyncio.to_thread(bridging.find_bridges, query, seeds, mentions) if mentions else {}
+    if not mentions:
+        return {}
+    bridges = await asyncio.to_thread(bridging.find_bridges, query, seeds, mentions)
+    return bridging.widen(bridges, await source.namesakes(list(bridges), limit=NAMESAKES))
 
 
 def _walked(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> tuple[dict[str, float], dict[str, float]]:

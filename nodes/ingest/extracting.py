@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
+from nodes.ingest.subjects import with_subjects
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, RelationDraft
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.text.entities import EntityMention, EntityType, Extraction, extract_entities
@@ -39,11 +40,12 @@ def extract(document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraf
     placed = list(_placed(found, sorted(chunks, key=lambda chunk: chunk.start)))
     kept = _most_mentioned([mention for mention, _ in placed], max(_MIN_ENTITIES, ENTITIES_PER_CHUNK * len(chunks)))
     placed = [(mention, chunk) for mention, chunk in placed if mention.key in kept]
-    return GraphDraft(
+    draft = GraphDraft(
         entities=tuple(_entities(document.text, found, [mention for mention, _ in placed], aliases)),
         relations=tuple(_relations(document.text, found, placed)),
         mentions=tuple(MentionDraft(each.key, chunk, each.start, each.end) for each, chunk in placed),
     )
+    return with_subjects(draft, document, chunks)
 
 
 def _resolved(found: Extraction, meant: Mapping[str, str]) -> Extraction:

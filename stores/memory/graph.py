@@ -39,6 +39,7 @@ class _Sums:
 
     def __init__(self, said: Sequence[_Said]) -> None:
         self.names: dict[str, set[str]] = defaultdict(set)
+        self._names_of: dict[str, set[str]] = defaultdict(set)
         self.mentions: Counter[str] = Counter()
         #: By entity and passage (chunk and document), whether the passage is about the entity.
         self.mentioned: dict[str, dict[tuple[UUID, UUID], bool]] = defaultdict(dict)
@@ -63,6 +64,7 @@ class _Sums:
             self.mentions[entity.key] += counts[entity.key]
             for name in (entity.key, *entity.aliases):
                 self.names[name].add(entity.key)
+                self._names_of[entity.key].add(name)
         for mention in said.draft.mentions:
             if mention.key in entities:
                 place = said.chunk_ids[mention.chunk], said.document_id
@@ -77,6 +79,9 @@ class _Sums:
                 relation.stated[place] = relation.stated.get(place, 0.0) + each.weight
                 relation.weight += each.weight
                 relation.description = relation.description or each.description
+
+    def namesakes(self, key: str) -> set[str]:
+        return set().union(*(self.names[name] for name in self._names_of[key])) - {key}
 
     def fact(self, key: str) -> EntityFact:
         drafts = sorted(self._drafts[key], key=lambda item: (-item[0], item[1].name))
@@ -162,6 +167,10 @@ class MemoryGraphSource:
             for chunk_id in dict.fromkeys(chunk_ids)
             for each in said_in.get(chunk_id, ())
         ]
+
+    async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
+        shared = self._sums.namesakes
+        return [(entity, namesake) for entity in entities for namesake in sorted(shared(entity))[:limit]]
 
     async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
         near = self._sums.near

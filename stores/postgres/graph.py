@@ -49,6 +49,10 @@ class PostgresGraphSource:
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
         return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=list(chunk_ids))]
 
+    async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
+        rows = await self._fetch(sql.NAMESAKES, entities=_ids(entities), limit=limit)
+        return [(row["entity_id"], row["namesake"]) for row in rows]
+
     async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
         rows = await self._fetch(sql.NEIGHBOURHOOD, seeds=_ids(entities), hops=hops, fan_out=fan_out)
         edges = {

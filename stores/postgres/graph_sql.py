@@ -17,6 +17,29 @@ JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.knowledge_base_
 WHERE m.organisation_id = %(organisation)s AND m.chunk_id = ANY(%(chunks)s)
 """
 
+# Names are looked up on both sides of the entity's own: its rows, which are as many as its documents, are not read.
+_ALIASES = """
+(SELECT name_key FROM kg_names
+ WHERE organisation_id = %(organisation)s AND entity_id = e.id AND name_key {side} e.key LIMIT %(limit)s)
+"""
+_CALLED_SO = """
+(SELECT entity_id FROM kg_names
+ WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND name_key = own.name_key
+   AND entity_id {side} e.id
+ LIMIT %(limit)s)
+"""
+NAMESAKES = f"""
+SELECT DISTINCT e.id::text AS entity_id, other.entity_id::text AS namesake
+FROM unnest(%(entities)s::uuid[]) AS asked (id)
+JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = asked.id
+CROSS JOIN LATERAL (
+    SELECT e.key AS name_key UNION {_ALIASES.format(side="<")} UNION {_ALIASES.format(side=">")}
+) own
+CROSS JOIN LATERAL (
+    {_CALLED_SO.format(side="<")} UNION ALL {_CALLED_SO.format(side=">")}
+) other
+"""
+
 # The heaviest relations of one entity, `near.entity_id` at their other end; one to itself counts once.
 _HEAVIEST = """
     SELECT sides.relation_id, sides.source_id, sides.target_id, sides.weight, sides.entity_id

@@ -1,0 +1,80 @@
+"""What chunks are about: what the document's title names, and what the headings above a chunk name.
+
+Whatever extracted the names, these lead from a passage that mentions something to the document about it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from nodes.ingest.blocks import PATH_SEPARATOR
+from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, RelationDraft
+from tributary.domain.knowledge import ChunkDraft, ParsedDocument
+from tributary.text.entities import EntityType
+from tributary.text.entity_keys import entity_key
+
+#: A longer title is a sentence: nothing is called by it.
+_MAX_TITLE = 100
+#: What tells namesakes apart: `Mercury (planet)`, `Paris, Texas`.
+_TOLD_APART = re.compile(r"(?P<name>[^(（,，]*\w[^(（,，]*?)\s*(?:[(（].*[)）]|[,，]\s.*)", re.DOTALL)
+
+
+def with_subjects(draft: GraphDraft, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
+    """The draft with the document's title as an entity of all chunks, and the headings that are entities of the
+    document as subjects of the chunks below them. What the text calls by the short form of the title is the title's."""
+    titled = _titled(document.title)
+    if titled is not None:
+        draft = _entitled(draft, titled)
+    keys = {entity.key for entity in draft.entities}
+    about = {
+        chunk.ordinal: keys.intersection(
+            (titled.key if titled else "", *map(entity_key, chunk.heading.split(PATH_SEPARATOR)))
+        )
+        for chunk in chunks
+    }
+    return replace(draft, mentions=tuple(_mentions(draft.mentions, chunks, about)))
+
+
+def _titled(title: str) -> EntityDraft | None:
+    """The entity that a title names; None where it can't name one."""
+    title = " ".join(title.split())
+    key = entity_key(title)
+    if not key or len(title) > _MAX_TITLE:
+        return None
+    told_apart = _TOLD_APART.fullmatch(title)
+    short = entity_key(told_apart["name"]) if told_apart else ""
+    return EntityDraft(key, title, EntityType.TITLE.value, aliases=(short,) if short and short != key else ())
+
+
+def _entitled(draft: GraphDraft, titled: EntityDraft) -> GraphDraft:
+    """The draft with the title's entity, which takes over those that the text calls by one of its names."""
+    names = dict.fromkeys((titled.key, *titled.aliases), titled.key)
+    for entity in draft.entities:
+        if entity.key in names:
+            aliases = dict.fromkeys((*titled.aliases, *entity.aliases))
+            described = titled.description or entity.description
+            titled = replace(titled, type=entity.type, description=described, aliases=tuple(aliases))
+    others = (entity for entity in draft.entities if entity.key not in names)
+    return GraphDraft(
+        entities=(titled, *others),
+        relations=tuple(each for each in _renamed(draft.relations, names) if each.source != each.target),
+        mentions=tuple(replace(each, key=names.get(each.key, each.key)) for each in draft.mentions),
+    )
+
+
+def _renamed(relations: Sequence[RelationDraft], names: Mapping[str, str]) -> Iterator[RelationDraft]:
+    for each in relations:
+        yield replace(each, source=names.get(each.source, each.source), target=names.get(each.target, each.target))
+
+
+def _mentions(
+    mentions: Sequence[MentionDraft], chunks: Sequence[ChunkDraft], about: Mapping[int, set[str]]
+) -> Iterator[MentionDraft]:
+    """The mentions, those of a chunk's subjects marked, and an empty one where a chunk doesn't name its subject."""
+    named = {(mention.chunk, mention.key) for mention in mentions}
+    for mention in mentions:
+        yield replace(mention, subject=True) if mention.key in about.get(mention.chunk, ()) else mention
+    for chunk in chunks:
+        for key in sorted(about[chunk.ordinal]):
+            if (chunk.ordinal, key) not in named:
+                yield MentionDraft(key, chunk.ordinal, chunk.start, chunk.start, subject=True)

@@ -1,0 +1,129 @@
+"""Where passages that another search found lead, as every store of the knowledge graph promises, one fact a test."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from stores.bridging import NAMED_TOO, RARE
+from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, SeedPassage
+from tests.support.worlds import World
+from tributary.domain.knowledge import KnowledgeBase
+from tributary.text.entity_keys import entity_key
+
+
+def naming(*names: str, about: str = "", alias: str = "") -> GraphDraft:
+    """What a document of one chunk says that mentions these names, and is about one more."""
+    keys = [entity_key(name) for name in names]
+    entities = [EntityDraft(key, name, "name") for key, name in zip(keys, names, strict=True)]
+    mentions = [MentionDraft(key, 0, 100 * n, 100 * n + 5) for n, key in enumerate(keys)]
+    if about:
+        key = entity_key(about)
+        entities.append(EntityDraft(key, about, "title", aliases=(entity_key(alias),) if alias else ()))
+        mentions.append(MentionDraft(key, 0, 0, 0, subject=True))
+    return GraphDraft(tuple(entities), (), tuple(mentions))
+
+
+async def tell(world: World, kb: KnowledgeBase, draft: GraphDraft) -> UUID:
+    """The chunk of a document that says this."""
+    document = await world.document(kb)
+    written = await world.write(document, ["a statement"])
+    assert written is not None
+    await world.graph.write_document(world.organisation_id, kb.id, document.id, draft, [written[0]])
+    return written[0]
+
+
+async def led(
+    world: World, kb: KnowledgeBase, *seeds: UUID | SeedPassage, query: str = "who was that?"
+) -> dict[UUID, float]:
+    """The passages that the seeds lead to, with their evidence."""
+    given: Sequence[SeedPassage] = [SeedPassage(each, 1.0) if isinstance(each, UUID) else each for each in seeds]
+    found = await world.graph.search(world.organisation_id, kb.id, query=query, seeds=given, limit=50)
+    return {passage.chunk_id: passage.evidence for passage in found.passages}
+
+
+async def test_a_passage_leads_to_the_one_about_what_it_names(world: World) -> None:
+    kb = await world.knowledge_base()
+    film = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
+    director = await tell(world, kb, naming(about="Tim Burton"))
+    found = await led(world, kb, film)
+    assert found[director] == 1.0 > found.get(film, 0.0)
+
+
+async def test_a_passage_that_names_the_same_too_counts_less(world: World) -> None:
+    kb = await world.knowledge_base()
+    film = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
+    other = await tell(world, kb, naming("Tim Burton", about="Batman"))
+    assert 0.0 < (await led(world, kb, film))[other] < NAMED_TOO
+
+
+async def test_a_common_name_leads_only_to_the_passage_about_it(world: World) -> None:
+    kb = await world.knowledge_base()
+    seed = await tell(world, kb, naming("France", about="Louvre"))
+    others = [await tell(world, kb, naming("France", about=f"Town {n}")) for n in range(RARE)]
+    country = await tell(world, kb, naming(about="France"))
+    found = await led(world, kb, seed)
+    assert found[country] == 1.0
+    assert all(found.get(other, 0.0) < 0.2 for other in others)
+
+
+async def test_the_weaker_a_seed_the_weaker_what_it_leads_to(world: World) -> None:
+    kb = await world.knowledge_base()
+    strong = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
+    weak = await tell(world, kb, naming("Johnny Depp", about="Platoon"))
+    burton = await tell(world, kb, naming(about="Tim Burton"))
+    depp = await tell(world, kb, naming(about="Johnny Depp"))
+    found = await led(world, kb, strong, SeedPassage(weak, 0.25))
+    assert (found[burton], found[depp]) == (1.0, 0.25)
+
+
+async def test_names_amid_the_words_of_the_question_lead_on_most(world: World) -> None:
+    kb = await world.knowledge_base()
+    text = "It was directed by the man".ljust(95) + ".\n\n" + "Nobody knows the other one."
+    seed = await tell(world, kb, naming("Tim Burton", "Johnny Depp", about="Big Eyes"))
+    burton = await tell(world, kb, naming(about="Tim Burton"))
+    depp = await tell(world, kb, naming(about="Johnny Depp"))
+    found = await led(world, kb, SeedPassage(seed, 1.0, text=text), query="who directed it?")
+    assert found[burton] == 1.0
+    assert found.get(depp, 0.0) < 1.0
+
+
+async def test_an_alias_leads_to_the_passage_about_its_entity(world: World) -> None:
+    kb = await world.knowledge_base()
+    seed = await tell(world, kb, naming("L'Amour", about="Metallica"))
+    venue = await tell(world, kb, naming(about="L'Amour (music venue)", alias="L'Amour"))
+    assert (await led(world, kb, seed))[venue] == 1.0
+
+
+async def test_a_name_leads_to_the_passage_about_what_it_is_an_alias_of(world: World) -> None:
+    kb = await world.knowledge_base()
+    seed = await tell(world, kb, naming(about="World Bank (group)", alias="World Bank"))
+    listing = await tell(world, kb, naming("World Bank (group)", about="Lenders"))
+    bank = await tell(world, kb, naming(about="World Bank"))
+    assert seed != bank
+    assert (await led(world, kb, listing))[bank] == 1.0
+
+
+async def test_a_passage_does_not_lead_to_itself(world: World) -> None:
+    kb = await world.knowledge_base()
+    seed = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
+    assert (await led(world, kb, seed)).get(seed, 0.0) <= 0.5
+
+
+async def test_a_seed_leads_nowhere_in_another_knowledge_base(world: World) -> None:
+    kb, other = await world.knowledge_base(), await world.knowledge_base()
+    seed = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
+    await tell(world, other, naming(about="Tim Burton"))
+    assert await led(world, other, seed) == {}
+
+
+async def test_a_deleted_document_is_led_to_no_more(world: World) -> None:
+    kb = await world.knowledge_base()
+    seed = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
+    document = await world.document(kb)
+    written = await world.write(document, ["a statement"])
+    assert written is not None
+    await world.graph.write_document(
+        world.organisation_id, kb.id, document.id, naming(about="Tim Burton"), [written[0]]
+    )
+    assert written[0] in await led(world, kb, seed)
+    await world.graph.remove_document(world.organisation_id, kb.id, document.id)
+    assert written[0] not in await led(world, kb, seed)
