@@ -9,7 +9,18 @@ from sse_starlette.sse import AppStatus
 from starlette.middleware.cors import CORSMiddleware
 
 from tributary import __version__
-from tributary.routes import attachments, bots, chat, conversations, documents, health, knowledge, problems, usage
+from tributary.routes import (
+    attachments,
+    bots,
+    chat,
+    conversations,
+    documents,
+    health,
+    knowledge,
+    pages,
+    problems,
+    usage,
+)
 from tributary.routes.limits import BodyLimit
 from tributary.services import Services, open_services
 from tributary.settings import Settings
@@ -24,6 +35,7 @@ ROUTERS = (
     conversations.router,
     knowledge.router,
     documents.router,
+    pages.router,
     usage.router,
     health.router,
 )

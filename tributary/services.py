@@ -34,6 +34,7 @@ from stores.protocols.usage import UsageLedger
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
+from tributary.ingestion.pages import PageImages
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
 from tributary.knowledge import KnowledgeBases
@@ -68,6 +69,7 @@ class Services:
     knowledge: PostgresKnowledge
     knowledge_bases: KnowledgeBases
     documents: Documents
+    pages: PageImages
     uploads: Uploads
     models: ChatModels
     retrieval: Retrieval
@@ -233,6 +235,7 @@ def _wire(
             writer=knowledge, blobs=blobs, embedders=embedders, default_embedding=settings.embedding
         ),
         documents=documents,
+        pages=PageImages(knowledge=knowledge, blobs=blobs, sandbox=sandbox, folder=settings.data / "work" / "pages"),
         uploads=uploads,
         models=models,
         retrieval=Retrieval(

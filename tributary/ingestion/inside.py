@@ -43,6 +43,17 @@ def read(path: Path, content_type: str, filename: str, title: str) -> ParsedDocu
     return replace(parsed, title=title, text=text)
 
 
+def draw(path: Path, content_type: str, number: int, width: int, passage: tuple[str, int, int] | None) -> bytes:
+    """A page as a PNG. `passage` is the page's text with the start and end of what to mark in it.
+
+    Raises:
+        CallerError: why it can't be drawn.
+    """
+    from tributary.files.rendering import Passage, render_page
+
+    return render_page(path, content_type, number, width, None if passage is None else Passage(*passage))
+
+
 def digest(text: str, filename: str) -> tuple[str, tuple[str, ...], str]:
     """Summary, topics and type of a document, without a model."""
     from tributary.text.document_types import document_type

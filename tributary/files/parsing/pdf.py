@@ -53,7 +53,7 @@ def parse_pdf(path: Path) -> ParsedDocument:
         DamagedFile: pdfium can't read it, it needs a password, or it has no pages.
         FileTooLarge: more pages or text than a document may have.
     """
-    with closing(_open(path)) as document:
+    with closing(open_pdf(path)) as document:
         check_pages(len(document))
         raw = list(_raw_pages(document))
         metadata_title = _metadata_title(document)
@@ -81,7 +81,8 @@ def page_characters(page: pypdfium2.PdfPage, text: str) -> list[int]:
     return [at if at == NOT_ON_PAGE else indices[at] for at in origins_of(raw, text)]
 
 
-def _open(path: Path) -> pypdfium2.PdfDocument:
+def open_pdf(path: Path) -> pypdfium2.PdfDocument:
+    """The open document, which the caller closes. Raises `DamagedFile`, as `parse_pdf` does."""
     try:
         document = pypdfium2.PdfDocument(without_needless_password(path))
     except pypdfium2.PdfiumError as error:
