@@ -19,6 +19,8 @@ from stores.postgres.signals import PostgresSignals
 from stores.protocols.blobs import BlobStore
 from stores.staging import DiskStaging
 from tributary.files.sandbox import Sandbox
+from tributary.ingestion.batching import BatchedEmbedders
+from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
 from tributary.ingestion.progress import ProgressReports
@@ -77,7 +79,7 @@ def open_ingestion(
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
     staging = DiskStaging(settings.data / "work")
-    progress = ProgressReports(writer=knowledge, signals=signals)
+    progress, departures = ProgressReports(writer=knowledge, signals=signals), Departures(signals)
     ports = IngestPorts(
         caller=caller_of_context,
         knowledge=knowledge,
@@ -86,7 +88,7 @@ def open_ingestion(
         blobs=blobs,
         staging=staging,
         parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
-        embedders=embedders,
+        embedders=BatchedEmbedders(embedders),
         images=images,
         summariser=LocalSummariser(workshop),
         extractor=LocalExtractor(workshop),
@@ -101,12 +103,15 @@ def open_ingestion(
         queue=PostgresIngestQueue(database),
         sandbox=sandbox,
         following=Following(knowledge=knowledge, signals=signals),
+        departures=departures,
     )
     worker = Worker(
         graph=build_ingest_graph(ports).compile(),
         consumer=PostgresIngestConsumer(database),
         knowledge=knowledge,
+        facts=graph,
         progress=progress,
+        departures=departures,
         staging=staging,
         concurrency=max(1, settings.workers),
         metered=spending.ingesting,

@@ -135,7 +135,7 @@ class Settings(BaseSettings):
         description="Keeps a conversation's files when the conversation is deleted.",
     )
     workers: int = Field(
-        1,
+        4,
         ge=0,
         alias="TRIBUTARY_WORKERS",
         description="Documents that `serve` ingests at a time; 0 for none.",

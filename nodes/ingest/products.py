@@ -27,11 +27,13 @@ _QUICK = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a document is about. `type` is a word such as "manual" or "report"."""
+    """What a document is about. `type` is a word such as "manual" or "report"; `extracted` says that the summary is made
+    of the document's own sentences."""
 
     summary: str
     topics: tuple[str, ...]
     type: str
+    extracted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def vectors_named(name: str) -> Product[Vectors]:
 
 PARSED = _json("parsed-1", ParsedDocument)
 CHUNKS = _json("chunks-1", list[ChunkDraft])
-DIGEST = _json("digest-1", Digest)
+DIGEST = _json("digest-2", Digest)
 SUMMARY_VECTOR = vectors_named("summary-vector")
 IMAGE_VECTOR = vectors_named("image-vector")
 GRAPH = _json("graph-1", GraphDraft)

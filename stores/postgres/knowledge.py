@@ -84,9 +84,10 @@ class PostgresKnowledge(PostgresKnowledgeReader, PostgresCatalogueWriter):
                 return None
             # The former content's facts go with it; those of the new one are written by the graph's own store.
             await forget_document(connection, organisation_id, key.knowledge_base_id, document_id)
-            await replace_index(connection, key, index)
-            await connection.execute(_WRITE_TEXT, parameters)
-            await connection.execute(_WRITE_SUMMARY, parameters)
+            async with connection.pipeline():
+                await replace_index(connection, key, index)
+                await connection.execute(_WRITE_TEXT, parameters)
+                await connection.execute(_WRITE_SUMMARY, parameters)
         return index.chunk_ids
 
 

@@ -7,6 +7,7 @@ from psycopg.rows import DictRow
 
 from stores.postgres import knowledge_rows as rows
 from stores.postgres.database import Connection, Database
+from stores.postgres.statements import query
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.knowledge import Chunk, Document, KnowledgeBase, KnowledgeBaseMap, ParsedDocument
 
@@ -153,11 +154,10 @@ class PostgresKnowledgeReader:
             "knowledge_base": knowledge_base_id,
             "document": document_id,
         }
-        async with self._database.organisation(organisation_id) as connection:
-            row = await (await connection.execute(statement, parameters)).fetchone()
-        if row is None:
+        found = await query(self._database, organisation_id, statement, parameters)
+        if not found:
             raise NotFound("Document", document_id)
-        return row
+        return found[0]
 
 
 def _maps(ids: Sequence[UUID], heads: Sequence[DictRow], documents: Sequence[DictRow]) -> list[KnowledgeBaseMap]:

@@ -11,6 +11,7 @@ from stores.postgres import knowledge_rows as rows
 from stores.postgres.database import Connection, Database
 from stores.postgres.graph_sums import forget_document
 from stores.postgres.knowledge_reading import DOCUMENT, fetch_knowledge_bases
+from stores.postgres.statements import query
 from tributary.domain.errors import NotFound
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import Document, DocumentStatus, KnowledgeBase, Stage
@@ -143,11 +144,10 @@ class PostgresCatalogueWriter:
     ) -> Document:
         parameters = _named(organisation_id, knowledge_base_id, document_id)
         parameters |= {"title": title, "importance": importance}
-        async with self._database.organisation(organisation_id) as connection:
-            row = await (await connection.execute(_UPDATE_DOCUMENT, parameters)).fetchone()
-        if row is None:
+        found = await query(self._database, organisation_id, _UPDATE_DOCUMENT, parameters)
+        if not found:
             raise NotFound("Document", document_id)
-        return rows.document(row)
+        return rows.document(found[0])
 
     async def renew_document(
         self,
@@ -197,8 +197,7 @@ class PostgresCatalogueWriter:
             "progress": progress,
             "error": Jsonb(error) if error else None,
         }
-        async with self._database.organisation(organisation_id) as connection:
-            return await (await connection.execute(_SET_PROGRESS, parameters)).fetchone() is not None
+        return bool(await query(self._database, organisation_id, _SET_PROGRESS, parameters))
 
 
 def _named(organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> dict[str, Any]:

@@ -38,6 +38,7 @@ from tests.support.ingestion_models import (
 )
 from tributary.domain.knowledge import Document, KnowledgeBase, Stage
 from tributary.files.sandbox import Sandbox
+from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import SandboxParser
 from tributary.ingestion.progress import ProgressReports
@@ -97,20 +98,24 @@ class Workshop:
     folder: Path
     embedder: WordEmbedder = field(default_factory=WordEmbedder)
     parser: Any = None
+    concurrency: int = 1
 
     def __post_init__(self) -> None:
         reports = ProgressReports(writer=self.knowledge, signals=self.signals, pause=0.0)
         self.progress = Watched(reports)
         self.parser = self.parser or SandboxParser(blobs=self.blobs, sandbox=self.sandbox, folder=self.folder / "work")
         self.images = ByteEmbedder()
+        departures = Departures(self.signals)
         self.graph_of_ingestion = build_ingest_graph(self._ports()).compile()
         self.worker = Worker(
             graph=self.graph_of_ingestion,
             consumer=self.consumer,
             knowledge=self.knowledge,
+            facts=self.graph,
             progress=reports,
+            departures=departures,
             staging=self.staging,
-            concurrency=1,
+            concurrency=self.concurrency,
         )
         self.documents = Documents(
             knowledge=self.knowledge,
@@ -121,6 +126,7 @@ class Workshop:
             queue=self.queue,
             sandbox=self.sandbox,
             following=Following(knowledge=self.knowledge, signals=self.signals),
+            departures=departures,
         )
 
     def _ports(self) -> IngestPorts:

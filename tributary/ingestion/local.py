@@ -78,7 +78,7 @@ class LocalSummariser:
 
     async def summarise(self, text: str, *, title: str, filename: str) -> Digest:  # noqa: ARG002 - the port's
         summary, topics, kind = await _off_the_loop(self._sandbox, len(text), inside.digest, text, filename)
-        return Digest(summary=summary, topics=topics, type=kind)
+        return Digest(summary=summary, topics=topics, type=kind, extracted=True)
 
 
 class LocalExtractor:

@@ -20,6 +20,7 @@ from tributary.domain.ids import new_id
 from tributary.domain.knowledge import DEFAULT_IMPORTANCE, Document, DocumentStatus, Stage
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion import inside
+from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 
 T = TypeVar("T")
@@ -44,6 +45,7 @@ class Documents:
         queue: IngestQueue,
         sandbox: Sandbox,
         following: Following,
+        departures: Departures,
     ) -> None:
         self._knowledge = knowledge
         self._writer = writer
@@ -53,6 +55,7 @@ class Documents:
         self._queue = queue
         self._sandbox = sandbox
         self._following = following
+        self._departures = departures
 
     async def add(
         self,
@@ -97,8 +100,7 @@ class Documents:
         document, _ = await self._writer.renew_document(
             organisation_id, knowledge_base_id, document_id, replacement=None
         )
-        await self._enqueue(document)
-        await self._following.tell(document_id)
+        await self._begin_again(document)
         return document
 
     async def delete(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> None:
@@ -159,8 +161,7 @@ class Documents:
             document, superseded = await self._writer.renew_document(
                 new.organisation_id, new.knowledge_base_id, document_id, replacement=new
             )
-        await self._enqueue(document)
-        await self._following.tell(document_id)
+        await self._begin_again(document)
         if superseded is not None:
             await self._blobs.delete([superseded])
         return document
@@ -170,6 +171,7 @@ class Documents:
         document = await self._knowledge.document(organisation_id, knowledge_base_id, document_id)
         await self._graph.remove_document(organisation_id, knowledge_base_id, document_id)
         storage_key = await self._writer.delete_document(organisation_id, knowledge_base_id, document_id)
+        await self._departures.document(document_id)
         await self._queue.withdraw(organisation_id, document_id, document.revision)
         await self._staging.clear(document_id)
         await self._blobs.delete([storage_key])
@@ -186,6 +188,11 @@ class Documents:
         finally:
             if not kept:
                 await self._blobs.delete([key])
+
+    async def _begin_again(self, document: Document) -> None:
+        await self._departures.revision(document.id, document.revision - 1)
+        await self._enqueue(document)
+        await self._following.tell(document.id)
 
     async def _enqueue(self, document: Document) -> None:
         """The row is what counts: a document that can't be queued at this moment is found by the workers' upkeep."""

@@ -11,20 +11,22 @@ from uuid import UUID
 from langgraph.graph.state import CompiledStateGraph
 
 from nodes.chat.state import Context
-from nodes.ingest.state import IngestInput, IngestOutput, IngestState, Place
+from nodes.ingest.state import SUPERSEDED, IngestInput, IngestOutput, IngestState, Place
+from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.queue import IngestConsumer, IngestTask
 from stores.protocols.staging import Staging
 from tributary.domain.errors import DependencyError, NotFound, TributaryError
 from tributary.domain.knowledge import Document, DocumentStatus
+from tributary.ingestion.departures import Departures
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.solitude import Solitude
 
 logger = logging.getLogger(__name__)
 
-IngestGraph = CompiledStateGraph[IngestState, Context, IngestInput, IngestOutput]
 #: Counts what models are called for, for an organisation and a knowledge base.
 Metering = Callable[[UUID, UUID], AbstractAsyncContextManager[None]]
+IngestGraph = CompiledStateGraph[IngestState, Context, IngestInput, IngestOutput]
 
 #: So often may the process that works on a document die before the document is taken for the cause.
 MAX_DEATHS = 3
@@ -48,7 +50,9 @@ class Worker:
         graph: IngestGraph,
         consumer: IngestConsumer,
         knowledge: KnowledgeReader,
+        facts: GraphWriter,
         progress: ProgressReports,
+        departures: Departures,
         staging: Staging,
         concurrency: int,
         metered: Metering = lambda *_: nullcontext(),
@@ -56,7 +60,9 @@ class Worker:
         self._graph = graph
         self._consumer = consumer
         self._knowledge = knowledge
+        self._facts = facts
         self._progress = progress
+        self._departures = departures
         self._staging = staging
         self._concurrency = concurrency
         self._solitude = Solitude()
@@ -98,16 +104,29 @@ class Worker:
         """Runs the graph: why it failed, if it did. A task is asked for its exception, so that a bug is told and kept
         with its document instead of ending the worker."""
         run = asyncio.ensure_future(self._ingest(task))
-        try:
-            await asyncio.wait({run})
-        finally:
-            if not run.done():
-                run.cancel()
+        with self._departures.watched(run, task):
+            try:
                 await asyncio.wait({run})
-        if (error := run.exception()) is None:
-            ended = run.result()
-            logger.info("document %s: %s, %d chunks", task.document_id, ended["outcome"], ended.get("chunkCount", 0))
-        return error
+            finally:
+                if not run.done():
+                    run.cancel()
+                    await asyncio.wait({run})
+        # Where this is reached, nobody but the departures has cancelled it.
+        if not run.cancelled() and (error := run.exception()) is not None:
+            return error
+        ended: Mapping[str, Any] = {"outcome": SUPERSEDED} if run.cancelled() else run.result()
+        logger.info("document %s: %s, %d chunks", task.document_id, ended["outcome"], ended.get("chunkCount", 0))
+        if ended["outcome"] == SUPERSEDED:
+            await self._remove_facts(task)
+        return None
+
+    async def _remove_facts(self, task: IngestTask) -> None:
+        """The graph may live in a store of its own, where what a run wrote does not go with the document's row."""
+        key = task.organisation_id, task.knowledge_base_id, task.document_id
+        try:
+            await self._knowledge.document(*key)
+        except NotFound:
+            await self._facts.remove_document(*key)
 
     async def _ingest(self, task: IngestTask) -> Mapping[str, Any]:
         state = IngestInput(
