@@ -5,9 +5,8 @@
 
 DIR holds the judged sets; their texts become files: Markdown pages of `docs_qa/aws_docs` and plain texts of
 `retrieval/scifact` and others, in turn. `tributary serve` runs in a process of its own, with PostgreSQL embedded;
-files go in over HTTP. Without `--chat`, rounds of ingestion and of embedding the very chunks it made, in the same calls, take
-turns, so that both meet the same other load. With it, chat turns are timed alone and then while all documents are
-ingested.
+files go in over HTTP. Without `--chat`, rounds of ingestion and of embedding the very chunks it made take turns, so
+that both meet the same other load. With it, chat turns are timed alone and then while all documents are ingested.
 """
 
 import argparse

@@ -27,8 +27,8 @@ _QUICK = 32_768
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What a document is about. `type` is a word such as "manual" or "report"; `extracted` says that the summary is made
-    of the document's own sentences."""
+    """What a document is about. `type` is a word such as "manual" or "report"; `extracted` says that the summary
+    consists of the document's own sentences."""
 
     summary: str
     topics: tuple[str, ...]
