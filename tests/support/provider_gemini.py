@@ -18,7 +18,7 @@ from tests.support.provider_faults import (
     plan,
 )
 from tests.support.provider_rejection import Rejection
-from tests.support.provider_vectors import embed
+from tests.support.provider_vectors import embed, embed_picture
 
 _STATUSES = {
     400: "INVALID_ARGUMENT",
@@ -39,6 +39,7 @@ _MESSAGES = {
 }
 _FINISH = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY", "error": "OTHER"}
 DIMENSION = 3072
+IMAGE_TOKENS = 258
 
 
 def error(status: int, message: str, details: list[dict[str, Any]] | None = None) -> Response:
@@ -126,16 +127,23 @@ def whole(model: str, fault: Fault | None, pieces: tuple[str, ...]) -> Response:
     return JSONResponse(_shell(model, len(text.split())) | _candidate([{"text": text}], finish))
 
 
-def embeddings(texts: list[tuple[str, int | None]], fault: Fault | None) -> Response:
-    """One vector a text, spoilt as `fault` says."""
-    vectors = [embed(text, dimension or DIMENSION) for text, dimension in texts]
+def embeddings(contents: list[tuple[str | bytes, int | None]], fault: Fault | None) -> Response:
+    """One vector a content, spoilt as `fault` says."""
+    vectors = [_vector(content, dimension or DIMENSION) for content, dimension in contents]
     if isinstance(fault, WrongDimension):
-        vectors = [embed(text, fault.dimension) for text, _ in texts]
+        vectors = [_vector(content, fault.dimension) for content, _ in contents]
     if isinstance(fault, WrongCount):
         vectors = (vectors + vectors)[: len(vectors) + fault.by]
     if isinstance(fault, WrongValue):
         vectors = [[fault.value] * len(vector) for vector in vectors]
-    return JSONResponse({"embeddings": [{"values": vector} for vector in vectors]})
+    counted = sum(len(content.split()) if isinstance(content, str) else IMAGE_TOKENS for content, _ in contents)
+    return JSONResponse(
+        {"embeddings": [{"values": vector} for vector in vectors], "usageMetadata": {"promptTokenCount": counted}}
+    )
+
+
+def _vector(content: str | bytes, dimension: int) -> list[float]:
+    return embed(content, dimension) if isinstance(content, str) else embed_picture(content, dimension)
 
 
 def _event(data: dict[str, Any]) -> str:

@@ -13,6 +13,9 @@ _GENERATE = {"contents", "systemInstruction", "generationConfig", "safetySetting
 _MEDIA = ("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "audio/wav",
           "audio/mp3", "audio/aiff", "audio/aac", "audio/ogg", "audio/flac")  # fmt: skip
 _LIMIT = 100
+_PICTURES = 6
+#: Characters that are over 8,192 tokens whatever they are.
+_WINDOW = 8_192 * 8
 _STANDARD = str.maketrans("-_", "+/")
 
 
@@ -50,13 +53,17 @@ def _check_parts(content: Mapping[str, Any], where: str) -> None:
         raise Rejection(f"* GenerateContentRequest.{where}.parts: contents.parts must not be empty.\n")
     for index, part in enumerate(parts):
         at = f"{where}.parts[{index}]"
-        _known(part, {"text", "inlineData"}, at)
+        _known(part, {"text", "inlineData", "inline_data"}, at)
         if len(part) != 1:
             raise Rejection(f"* GenerateContentRequest.{at}.data: required oneof field 'data' must have one value\n")
         if "text" in part and not part["text"]:
             raise Rejection(f"* GenerateContentRequest.{at}.data: text must not be empty\n")
-        if "inlineData" in part:
-            _check_media(part["inlineData"], at)
+        if "text" not in part:
+            _check_media(_blob(part), at)
+
+
+def _blob(part: Mapping[str, Any]) -> Any:
+    return part["inlineData"] if "inlineData" in part else part.get("inline_data")
 
 
 def _check_media(blob: Any, where: str) -> None:
@@ -74,18 +81,23 @@ def _check_media(blob: Any, where: str) -> None:
         raise Rejection("Unable to process input: the data does not match its MIME type.")
 
 
-def check_embed(body: Mapping[str, Any], model: str) -> list[tuple[str, int | None]]:
-    """The texts of a `batchEmbedContents` request, each with the dimension it asks for."""
+def check_embed(body: Mapping[str, Any], model: str) -> list[tuple[str | bytes, int | None]]:
+    """The texts and pictures of a `batchEmbedContents` request, each with the dimension it asks for. All parts of a
+    content become one vector."""
     _known(body, {"requests"}, "")
     requests = body.get("requests")
     if not isinstance(requests, list) or not requests:
         raise Rejection("* BatchEmbedContentsRequest.requests: requests must not be empty\n")
     if len(requests) > _LIMIT:
         raise Rejection(f"* BatchEmbedContentsRequest.requests: at most {_LIMIT} requests can be in one batch\n")
-    return [_embed_request(request, model, index) for index, request in enumerate(requests)]
+    found = [_embed_request(request, model, index) for index, request in enumerate(requests)]
+    pictures = sum(isinstance(content, bytes) for content, _ in found)
+    if pictures > _PICTURES:
+        raise Rejection(f"* BatchEmbedContentsRequest.requests: at most {_PICTURES} images, {pictures} were given\n")
+    return found
 
 
-def _embed_request(request: Any, model: str, index: int) -> tuple[str, int | None]:
+def _embed_request(request: Any, model: str, index: int) -> tuple[str | bytes, int | None]:
     where = f"requests[{index}]"
     _known(request, {"model", "content", "taskType", "title", "outputDimensionality"}, where)
     if request.get("model") != f"models/{model}":
@@ -93,5 +105,17 @@ def _embed_request(request: Any, model: str, index: int) -> tuple[str, int | Non
     content = request.get("content")
     _known(content, {"role", "parts"}, f"{where}.content")
     _check_parts(content, f"{where}.content")
-    texts = [part["text"] for part in content["parts"] if "text" in part]
-    return " ".join(texts), request.get("outputDimensionality")
+    dimension = request.get("outputDimensionality")
+    blobs = [_blob(part) for part in content["parts"] if "text" not in part]
+    for blob in blobs:
+        kind = blob.get("mimeType") or blob.get("mime_type")
+        if kind not in ("image/png", "image/jpeg"):
+            raise Rejection(f"Unsupported MIME type for embeddings: {kind}")
+    if blobs:
+        seen = decoded(blobs[0]["data"].translate(_STANDARD))
+        assert seen is not None
+        return seen, dimension
+    texts = " ".join(part["text"] for part in content["parts"])
+    if len(texts) > _WINDOW:
+        raise Rejection("The input token count exceeds the maximum number of tokens allowed 8192.")
+    return texts, dimension
