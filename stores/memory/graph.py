@@ -133,14 +133,23 @@ class MemoryGraph:
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
-        sums = _Sums(
-            [
-                said
-                for (owner, _), said in sorted(self._said.items())
-                if owner == organisation_id and self._current(organisation_id, knowledge_base_id, said)
-            ]
-        )
+        sums = self._summed(organisation_id, knowledge_base_id)
         return await search_graph(MemoryGraphSource(sums), query=query, seeds=seeds, hops=hops, limit=limit)
+
+    async def remove_knowledge_base(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:
+        for said in self._said_in(organisation_id, knowledge_base_id):
+            del self._said[organisation_id, said.document_id]
+
+    def _summed(self, organisation_id: UUID, knowledge_base_id: UUID) -> _Sums:
+        return _Sums(self._said_in(organisation_id, knowledge_base_id))
+
+    def _said_in(self, organisation_id: UUID, knowledge_base_id: UUID) -> list[_Said]:
+        """What the knowledge base's documents say, by document id."""
+        return [
+            said
+            for (owner, _), said in sorted(self._said.items(), key=lambda item: item[0])
+            if owner == organisation_id and self._current(organisation_id, knowledge_base_id, said)
+        ]
 
     def _current(self, organisation_id: UUID, knowledge_base_id: UUID, said: _Said) -> bool:
         """Whether the document still has the chunks that it was written with."""

@@ -225,3 +225,69 @@ CALL { WITH id MATCH (c:KgChunk)-[:KG_STATES {relation: id}]->() RETURN c.id AS 
 RETURN id, s.name AS source, r.relation AS relation, t.name AS target, r.description AS description,
        collect(chunk) AS chunks
 """
+
+# --- document by document
+KNOWLEDGE_BASES = "MATCH (b:KgBase) WHERE b.org = $org RETURN b.kb AS id ORDER BY id"
+DOCUMENTS = """
+MATCH (d:KgDocument {kb: $kb}) WHERE d.org = $org AND ($after IS NULL OR d.id > $after)
+RETURN d.id AS id, d.chunk AS stamp ORDER BY id LIMIT $limit
+"""
+CHOSEN_DOCUMENTS = """
+UNWIND $documents AS id
+MATCH (d:KgDocument {id: id}) WHERE d.org = $org AND d.kb = $kb
+RETURN d.id AS id, d.chunk AS stamp ORDER BY id
+"""
+SAID_ENTITIES = """
+UNWIND $documents AS id
+MATCH (d:KgDocument {id: id})-[s:KG_SAYS]->(e:KgEntity) WHERE d.org = $org AND d.kb = $kb
+RETURN id AS document, e.key AS key, s.name AS name, s.type AS type, s.description AS description ORDER BY key
+"""
+SAID_NAMES = """
+UNWIND $documents AS id
+MATCH (n:KgName)-[:KG_NAMES {document: id}]->(e:KgEntity) WHERE n.org = $org AND n.kb = $kb
+RETURN id AS document, e.key AS key, n.key AS name_key
+"""
+SAID_MENTIONS = """
+UNWIND $documents AS id
+MATCH (c:KgChunk {document: id})-[m:KG_MENTIONS]->(e:KgEntity) WHERE c.org = $org AND c.kb = $kb
+RETURN id AS document, c.id AS chunk, e.key AS key, m.starts AS starts, m.ends AS ends, m.subjects AS subjects
+ORDER BY chunk, key
+"""
+SAID_STATEMENTS = """
+UNWIND $documents AS id
+MATCH (c:KgChunk {document: id})-[o:KG_STATES]->(s:KgEntity) WHERE c.org = $org AND c.kb = $kb
+MATCH (s)-[r:KG_RELATION {id: o.relation}]->(t:KgEntity)
+RETURN id AS document, c.id AS chunk, s.key AS source, r.relation AS relation, t.key AS target,
+       o.description AS description, o.weight AS weight
+ORDER BY chunk, source, relation, target
+"""
+COUNTS = """
+RETURN COUNT { MATCH (d:KgDocument {kb: $kb}) WHERE d.org = $org } AS documents,
+       COUNT { MATCH (e:KgEntity {kb: $kb}) WHERE e.org = $org } AS entities,
+       COUNT { MATCH (e:KgEntity {kb: $kb})-[:KG_RELATION]->() WHERE e.org = $org } AS relations,
+       COUNT {
+           MATCH (c:KgChunk {kb: $kb})-[m:KG_MENTIONS]->() WHERE c.org = $org UNWIND m.starts AS place RETURN place
+       } AS mentions,
+       COUNT { MATCH (c:KgChunk {kb: $kb})-[:KG_STATES]->() WHERE c.org = $org } AS statements
+"""
+
+# --- looking at it
+_CHOSEN = """
+    {e}.org = $org AND {e}.mentions >= $min_mentions AND ($types = [] OR toLower({e}.type) IN $types)
+    AND ($key = '' OR {e}.key CONTAINS $key) AND ($literal = '' OR {e}.name CONTAINS $literal)
+    AND ($within IS NULL OR {e}.id IN $within)
+"""
+NODES = f"""
+MATCH (e:KgEntity {{kb: $kb}})
+WHERE {_CHOSEN.format(e="e")} AND (e.mentions < $mentions OR e.mentions = $mentions AND e.id > $last)
+RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.mentions AS mentions
+ORDER BY mentions DESC, id LIMIT $limit
+"""
+EDGES = f"""
+UNWIND $page AS id
+MATCH (e:KgEntity {{id: id}})-[r:KG_RELATION]-(o:KgEntity)
+WHERE o.kb = $kb AND {_CHOSEN.format(e="o")} AND (o.mentions > $mentions OR o.mentions = $mentions AND o.id <= $last)
+WITH DISTINCT r ORDER BY r.weight DESC, r.id LIMIT $edges
+RETURN r.source AS source, r.target AS target, r.relation AS relation, r.description AS description,
+       r.weight AS weight
+"""

@@ -21,7 +21,7 @@ SCHEMA = (
     "CREATE INDEX kg_document_place IF NOT EXISTS FOR (n:KgDocument) ON (n.kb)",
     "CREATE INDEX kg_chunk_place IF NOT EXISTS FOR (n:KgChunk) ON (n.kb)",
     "CREATE INDEX kg_name_place IF NOT EXISTS FOR (n:KgName) ON (n.kb)",
-    "CREATE INDEX kg_entity_place IF NOT EXISTS FOR (n:KgEntity) ON (n.kb)",
+    "CREATE INDEX kg_entity_place IF NOT EXISTS FOR (n:KgEntity) ON (n.kb, n.mentions)",
     "CREATE INDEX kg_chunk_document IF NOT EXISTS FOR (n:KgChunk) ON (n.document)",
     "CREATE INDEX kg_base_owner IF NOT EXISTS FOR (n:KgBase) ON (n.org)",
     # A walk takes the heaviest relations of a hub, and no others.

@@ -125,3 +125,7 @@ class GraphWriter(Protocol):
     async def remove_document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> None:
         """As if the document had never been written; unknown documents are no error."""
         ...
+
+    async def remove_knowledge_base(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:
+        """Takes out all that the knowledge base's documents say; unknown knowledge bases are no error."""
+        ...

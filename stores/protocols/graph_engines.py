@@ -120,6 +120,9 @@ class GraphFilter:
     hops: int = 1
 
 
+EVERYTHING = GraphFilter()
+
+
 @dataclass(frozen=True, slots=True)
 class GraphNode:
     id: str
@@ -155,7 +158,7 @@ class GraphBrowser(Protocol):
         organisation_id: UUID,
         knowledge_base_id: UUID,
         *,
-        select: GraphFilter = GraphFilter(),  # frozen
+        select: GraphFilter = EVERYTHING,
         cursor: str | None = None,
         limit: int = 50,
     ) -> GraphPage:

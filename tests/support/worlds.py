@@ -9,17 +9,18 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
-from stores.memory.graph import MemoryGraph
+from stores.memory.graph_engine import MemoryGraphEngine
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.search import MemorySearch
 from stores.neo4j.database import Neo4jDatabase
-from stores.neo4j.graph import Neo4jGraph
+from stores.neo4j.graph_browsing import Neo4jGraphEngine
 from stores.postgres.database import Database
-from stores.postgres.graph import PostgresGraph
+from stores.postgres.graph_engine import PostgresGraphEngine
 from stores.postgres.graph_ground import PostgresGraphGround
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.roles import SERVING_ROLE
 from stores.postgres.search import PostgresSearch
+from stores.protocols.graph_engines import GraphEngine
 from stores.protocols.knowledge import ImageVectors
 from tests.support.neo4j import Neo4jServer
 from tributary.domain.ids import new_id
@@ -70,7 +71,7 @@ class World:
 
     knowledge: MemoryKnowledge | PostgresKnowledge
     search: MemorySearch | PostgresSearch
-    graph: MemoryGraph | PostgresGraph | Neo4jGraph
+    graph: GraphEngine
     organisation_id: UUID
     other_id: UUID
     embedder: PlainEmbedder = field(default_factory=PlainEmbedder)
@@ -162,7 +163,7 @@ async def open_world(dsn: str | None, neo4j: Neo4jServer | None = None) -> Async
     """A world on the PostgreSQL of `dsn`, or in memory without one. With `neo4j` its graph is there."""
     if dsn is None:
         knowledge = MemoryKnowledge()
-        yield World(knowledge, MemorySearch(knowledge), MemoryGraph(knowledge), uuid4(), uuid4())
+        yield World(knowledge, MemorySearch(knowledge), MemoryGraphEngine(knowledge), uuid4(), uuid4())
         return
     database = Database(dsn, role=SERVING_ROLE, pool_size=8)
     await database.open()
@@ -175,13 +176,13 @@ async def open_world(dsn: str | None, neo4j: Neo4jServer | None = None) -> Async
 
 
 @asynccontextmanager
-async def open_graph(database: Database, neo4j: Neo4jServer | None) -> AsyncIterator[PostgresGraph | Neo4jGraph]:
+async def open_graph(database: Database, neo4j: Neo4jServer | None) -> AsyncIterator[GraphEngine]:
     if neo4j is None:
-        yield PostgresGraph(database)
+        yield PostgresGraphEngine(database)
         return
     remote = neo4j_database(neo4j)
     try:
-        yield Neo4jGraph(remote, PostgresGraphGround(database))
+        yield Neo4jGraphEngine(remote, PostgresGraphGround(database))
     finally:
         await remote.close()
 
