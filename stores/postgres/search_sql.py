@@ -69,14 +69,11 @@ scale AS MATERIALIZED (
 ),
 """
 
-# The exact nearest chunks of the knowledge base. An index of its own for a large one replaces this scan only.
+# By the knowledge base's own index, where it is large enough to have one; else exactly; a chunk may come twice (r0009).
 _NEAREST = """
 nearest AS MATERIALIZED (
     SELECT id, document_id, ordinal
-    FROM chunks
-    WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s
-    ORDER BY embedding <=> %(vector)s
-    LIMIT %(pool)s
+    FROM nearest_chunks(%(organisation)s, %(knowledge_base)s, %(vector)s, %(pool)s)
 ),
 """
 _FOUND = f"""
@@ -131,11 +128,9 @@ SEARCH = f"{_LEXICAL}{_FOUND}{_TERMS_OF_CANDIDATES}"
 SCORE = f"{_LEXICAL}{_GIVEN}{_TERMS_OF_CANDIDATES}"
 
 SIMILAR_IMAGES = """
-SELECT i.chunk_id, max(1 - (i.embedding <=> probe.embedding)) AS cosine
-FROM chunk_images i
-CROSS JOIN unnest(%(vectors)s::halfvec[]) AS probe (embedding)
-WHERE i.organisation_id = %(organisation)s AND i.knowledge_base_id = %(knowledge_base)s AND i.model = %(model)s
-GROUP BY i.chunk_id
-ORDER BY cosine DESC, i.chunk_id
+SELECT chunk_id, max(cosine) AS cosine
+FROM nearest_images(%(organisation)s, %(knowledge_base)s, %(model)s, %(vectors)s::halfvec[], %(limit)s)
+GROUP BY chunk_id
+ORDER BY cosine DESC, chunk_id
 LIMIT %(limit)s
 """

@@ -1,0 +1,222 @@
+"""Vector indexes of large knowledge bases: which there should be, and making it so.
+
+Indexes are built concurrently, outside a transaction and as the tables' owner, which the serving role is not. A row of
+`own_indexes` is what searches go by: it is written after its index is complete and removed before the index is dropped,
+so that whatever a crash leaves is an index that nobody uses, and the next round's to drop.
+"""
+
+import hashlib
+import logging
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg import AsyncConnection, sql
+from psycopg.conninfo import make_conninfo
+from psycopg.rows import TupleRow, tuple_row
+
+from stores.postgres.database import Database, translated
+from stores.protocols.indexes import Tended
+
+logger = logging.getLogger(__name__)
+
+#: Components (vectors times their dimension) from which a knowledge base has an index: 5,200 chunks of 384 dimensions,
+#: 650 of 3,072. Comparing so many takes 5–10 ms.
+INDEXED_FROM = 2_000_000
+#: It keeps its index until this share of that is left, so that one at the border does not have it built time and again.
+KEPT_FROM = 0.5
+#: So many indexes at most, the largest knowledge bases first: each one costs every statement on its table a little.
+MAX_INDEXES = 200
+#: One builder at a time, whichever process it runs in; the number is arbitrary and ours.
+BUILDER_LOCK = 7_301_978
+#: The server gives up a build soon after its client is gone.
+_SESSION = "-c client_connection_check_interval=2000 -c statement_timeout=0 -c lock_timeout=0"
+
+_SETS = "SELECT * FROM vector_sets(%(smallest)s)"
+_MAY_BUILD = "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = 'chunks'::regclass"
+_EXISTING = """
+SELECT i.relname, x.indisvalid AND x.indisready
+FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
+WHERE x.indrelid IN ('chunks'::regclass, 'chunk_images'::regclass) AND i.relname LIKE 'own\\_%'
+"""
+_REGISTER = """
+INSERT INTO own_indexes (organisation_id, knowledge_base_id, of_table, model, dimension, name)
+VALUES (%(organisation)s, %(knowledge_base)s, %(of_table)s, %(model)s, %(dimension)s, %(name)s)
+"""
+_UNREGISTER = """
+DELETE FROM own_indexes
+WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND of_table = %(of_table)s
+  AND model = %(model)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSet:
+    """The vectors that are searched together: a knowledge base's chunks, or its pictures by one model. `registered` is
+    the index that searches go by."""
+
+    organisation_id: UUID
+    knowledge_base_id: UUID
+    of_table: str
+    model: str
+    dimension: int
+    vectors: int
+    registered: str | None
+
+    @property
+    def components(self) -> int:
+        return self.vectors * self.dimension
+
+    @property
+    def index_name(self) -> str:
+        key = f"{self.organisation_id} {self.knowledge_base_id} {self.of_table} {self.model} {self.dimension}"
+        return f"own_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+
+    def parameters(self) -> dict[str, Any]:
+        return {
+            "organisation": self.organisation_id,
+            "knowledge_base": self.knowledge_base_id,
+            "of_table": self.of_table,
+            "model": self.model,
+            "dimension": self.dimension,
+            "name": self.index_name,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`retire`: sets whose row is to go. `drop`: indexes. `build` and `adopt`: sets without a row whose index is to be
+    made, or is there."""
+
+    retire: tuple[VectorSet, ...]
+    drop: tuple[str, ...]
+    adopt: tuple[VectorSet, ...]
+    build: tuple[VectorSet, ...]
+
+
+def make_plan(sets: Iterable[VectorSet], existing: Mapping[str, bool], *, indexed_from: int, at_most: int) -> Plan:
+    """What is to be done. `existing` says of each index whether it is complete."""
+    largest = sorted(sets, key=lambda each: (-each.components, each.index_name))
+    wanted = [each for each in largest if each.components >= _threshold(each, indexed_from)][:at_most]
+    complete = {name for name, valid in existing.items() if valid}
+    used = {each.index_name for each in wanted}
+    missing = [each for each in wanted if each.registered != each.index_name or each.index_name not in complete]
+    return Plan(
+        retire=tuple(each for each in largest if each.registered and (each not in wanted or each in missing)),
+        drop=tuple(sorted(name for name in existing if name not in used or name not in complete)),
+        adopt=tuple(each for each in missing if each.index_name in complete),
+        build=tuple(each for each in missing if each.index_name not in complete),
+    )
+
+
+def _threshold(each: VectorSet, indexed_from: int) -> float:
+    return indexed_from * KEPT_FROM if each.registered else indexed_from
+
+
+class PostgresOwnIndexes:
+    """`VectorIndexes` on PostgreSQL. `admin_dsn` logs in as the tables' owner, or as a role that may act as it."""
+
+    def __init__(
+        self, database: Database, admin_dsn: str, *, indexed_from: int = INDEXED_FROM, at_most: int = MAX_INDEXES
+    ) -> None:
+        self._database = database
+        self._conninfo = make_conninfo(admin_dsn, application_name="tributary indexes", options=_SESSION)
+        self._indexed_from = indexed_from
+        self._at_most = at_most
+        self._told = False
+
+    async def tend(self) -> Tended:
+        with translated():
+            async with self._builder() as connection:
+                if connection is None:
+                    return Tended()
+                plan = make_plan(
+                    await self._sets(),
+                    {str(name): bool(valid) for name, valid in await _all(connection, _EXISTING)},
+                    indexed_from=self._indexed_from,
+                    at_most=self._at_most,
+                )
+                return await self._carry_out(connection, plan)
+
+    @asynccontextmanager
+    async def _builder(self) -> AsyncIterator[AsyncConnection[TupleRow] | None]:
+        """The connection of the one process that builds; None for all others."""
+        connection = await AsyncConnection.connect(self._conninfo, autocommit=True, row_factory=tuple_row)
+        async with connection:
+            # By trying: a statement that waits for a lock is one that a concurrent build would wait for.
+            [(taken,)] = await _all(connection, f"SELECT pg_try_advisory_lock({BUILDER_LOCK})")
+            yield connection if taken and await self._may_build(connection) else None
+
+    async def _may_build(self, connection: AsyncConnection[TupleRow]) -> bool:
+        [(able,)] = await _all(connection, _MAY_BUILD)
+        if not able and not self._told:
+            self._told = True
+            logger.warning("large knowledge bases get no index: the database's role does not own the tables")
+        return bool(able)
+
+    async def _sets(self) -> list[VectorSet]:
+        smallest = int(self._indexed_from * KEPT_FROM)
+        async with self._database.upkeep() as connection:
+            rows = await (await connection.execute(_SETS, {"smallest": smallest})).fetchall()
+        return [VectorSet(**row) for row in rows]
+
+    async def _carry_out(self, connection: AsyncConnection[TupleRow], plan: Plan) -> Tended:
+        for each in plan.retire:
+            await self._run(each, _UNREGISTER)
+        for name in plan.drop:
+            await connection.execute(_drop(name))
+        built, dropped = [], list(plan.drop)
+        for each in plan.adopt:
+            await self._register(each)
+        for each in plan.build:
+            logger.info("building index %s: %d vectors of %d", each.index_name, each.vectors, each.dimension)
+            await connection.execute(_create(each))
+            if await self._register(each):
+                built.append(each.index_name)
+            else:
+                await connection.execute(_drop(each.index_name))
+                dropped.append(each.index_name)
+        for name in dropped:
+            logger.info("dropped index %s", name)
+        return Tended(tuple(built), tuple(dropped))
+
+    async def _register(self, each: VectorSet) -> bool:
+        """False where the knowledge base was deleted meanwhile."""
+        try:
+            await self._run(each, _REGISTER)
+        except psycopg.errors.ForeignKeyViolation:
+            return False
+        return True
+
+    async def _run(self, each: VectorSet, statement: str) -> None:
+        async with self._database.organisation(each.organisation_id) as connection:
+            await connection.execute(statement, each.parameters())
+
+
+def _create(each: VectorSet) -> sql.Composed:
+    """Its condition is the one that the searches of `nearest_chunks` and `nearest_images` name."""
+    conditions = [
+        sql.SQL("organisation_id = {}").format(sql.Literal(each.organisation_id)),
+        sql.SQL("knowledge_base_id = {}").format(sql.Literal(each.knowledge_base_id)),
+    ]
+    if each.of_table == "chunk_images":
+        conditions.append(sql.SQL("model = {}").format(sql.Literal(each.model)))
+    return sql.SQL(
+        "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE {}"
+    ).format(
+        sql.Identifier(each.index_name),
+        sql.Identifier(each.of_table),
+        sql.Literal(each.dimension),
+        sql.SQL(" AND ").join(conditions),
+    )
+
+
+def _drop(name: str) -> sql.Composed:
+    return sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name))
+
+
+async def _all(connection: AsyncConnection[TupleRow], statement: str) -> Sequence[TupleRow]:
+    return await (await connection.execute(statement)).fetchall()
