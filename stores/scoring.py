@@ -10,6 +10,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from stores.agreement import doubt
 from tributary.domain.bots import Weights
 from tributary.domain.retrieval import Branch, Hit
 from tributary.models.protocols import TextEmbedder
@@ -29,6 +30,9 @@ RECENT_WEIGHT = 0.25
 RECENT_SHARE = 0.5
 #: More distinct terms than this, of the question and of the conversation each, are a pasted text.
 MAX_TERMS = 512
+#: Flattens the calibrated similarity. A curve that tells answers from the rest as sharply as it can leaves words no
+#: say in which of the answers comes first.
+TEMPER = 0.4
 #: How much a summary that matches as well as can be raises the vector term of its document's chunks.
 SUMMARY_BOOST = 0.05
 #: Candidates from each side before both terms are filled in.
@@ -76,9 +80,15 @@ def weigh_terms(query: str, recent: str) -> dict[str, float]:
 def rank(
     candidates: Sequence[Candidate], scale: Scale, *, embedder: TextEmbedder, knowledge_base_id: UUID
 ) -> list[Hit]:
-    """The candidates as hits, best first by the default weights, ties by chunk id."""
-    vector = vector_terms(candidates, embedder)
-    text = text_terms([candidate.lexical for candidate in candidates], scale)
+    """The candidates as hits, best first by the default weights, ties by chunk id.
+
+    Among them must be the `POOL` best of the knowledge base by words and by vector: how far they agree says how far
+    the vectors are to be trusted.
+    """
+    lexical = np.array([candidate.lexical for candidate in candidates], np.float64)
+    cosines = np.array([candidate.cosine for candidate in candidates], np.float64)
+    vector = vector_terms(candidates, embedder) * (1.0 - doubt(lexical, cosines, scale.ideal))
+    text = text_terms(lexical, scale)
     hits = [
         Hit(
             chunkId=str(candidate.chunk_id),
@@ -96,7 +106,7 @@ def rank(
     return hits
 
 
-def text_terms(lexical: Sequence[float], scale: Scale) -> Terms:
+def text_terms(lexical: Sequence[float] | Terms, scale: Scale) -> Terms:
     """Lexical scores in [0, 1]: as shares of the knowledge base's best one, or of `FULL_MATCH` of the ideal where
     the best is less."""
     scores = np.asarray(lexical, np.float64)
@@ -105,13 +115,22 @@ def text_terms(lexical: Sequence[float], scale: Scale) -> Terms:
 
 
 def vector_terms(candidates: Sequence[Candidate], embedder: TextEmbedder) -> Terms:
-    """Calibrated similarities in [0, 1], raised a little where the document's summary answers to the question."""
-    own = embedder.similarity(np.array([candidate.cosine for candidate in candidates], np.float32))
+    """Similarities in [0, 1], raised a little where the document's summary answers to the question."""
+    own = _similarities([candidate.cosine for candidate in candidates], embedder)
     summaries = [candidate.summary for candidate in candidates]
     known = np.array([summary is not None for summary in summaries])
-    guide = embedder.similarity(np.array([summary or 0.0 for summary in summaries], np.float32))
-    raised = own.astype(np.float64) + SUMMARY_BOOST * np.where(known, guide, 0.0)
-    return np.clip(raised, 0.0, 1.0)
+    guide = _similarities([summary or 0.0 for summary in summaries], embedder)
+    return np.clip(own + SUMMARY_BOOST * np.where(known, guide, 0.0), 0.0, 1.0)
+
+
+def temper(similarities: Terms) -> Terms:
+    """Similarities in [0, 1], nearer to 0.5 and in the same order: their log-odds shrink by `TEMPER`."""
+    near, far = similarities**TEMPER, (1.0 - similarities) ** TEMPER
+    return np.asarray(near / (near + far), np.float64)
+
+
+def _similarities(cosines: Sequence[float], embedder: TextEmbedder) -> Terms:
+    return temper(embedder.similarity(np.array(cosines, np.float32)).astype(np.float64))
 
 
 def _score(hit: Hit) -> float:

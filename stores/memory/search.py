@@ -1,7 +1,7 @@
 """Search over chunks in memory: the same terms from the same formulas as in PostgreSQL."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -26,6 +26,13 @@ class _Measured:
     candidates: list[Candidate]
     scale: Scale
 
+    def found(self, pool: int, *, given: Collection[UUID] = ()) -> list[Candidate]:
+        """The best of either side, and those that are given."""
+        nearest = sorted(self.candidates, key=lambda each: -each.cosine)[:pool]
+        wordiest = sorted((each for each in self.candidates if each.lexical > 0), key=lambda each: -each.lexical)
+        others = (each for each in self.candidates if each.chunk_id in given)
+        return list({each.chunk_id: each for each in (*nearest, *wordiest[:pool], *others)}.values())
+
 
 class MemorySearch:
     """`ChunkSearch` over what a `MemoryKnowledge` holds."""
@@ -45,11 +52,8 @@ class MemorySearch:
         limit: int,
     ) -> Sequence[Hit]:
         measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector)
-        pool = max(POOL, limit)
-        nearest = sorted(measured.candidates, key=lambda each: -each.cosine)[:pool]
-        wordiest = sorted((each for each in measured.candidates if each.lexical > 0), key=lambda each: -each.lexical)
-        found = {each.chunk_id: each for each in (*nearest, *wordiest[:pool])}
-        hits = rank(list(found.values()), measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
+        found = measured.found(max(POOL, limit))
+        hits = rank(found, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
         return hits[:limit]
 
     async def score(
@@ -63,10 +67,13 @@ class MemorySearch:
         vector: Vectors,
         embedder: TextEmbedder,
     ) -> Sequence[Hit]:
+        if not chunk_ids:
+            return []
         measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector)
-        wanted = set(chunk_ids)
-        given = [each for each in measured.candidates if each.chunk_id in wanted]
-        return rank(given, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
+        found = measured.found(POOL, given=chunk_ids)
+        hits = rank(found, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
+        wanted = {str(chunk_id) for chunk_id in chunk_ids}
+        return [hit for hit in hits if hit["chunkId"] in wanted]
 
     async def similar_images(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, vectors: Vectors, embedding: str, limit: int

@@ -8,7 +8,7 @@ import psycopg
 from psycopg.rows import DictRow
 
 from stores.postgres.database import Database
-from stores.postgres.search_sql import SCORE, SEARCH, SIMILAR_IMAGES
+from stores.postgres.search_sql import SEARCH, SIMILAR_IMAGES
 from stores.postgres.vector_values import half_vector
 from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Scale, rank, weigh_terms
 from stores.vectors import require_directions
@@ -37,8 +37,8 @@ class PostgresSearch:
         embedder: TextEmbedder,
         limit: int,
     ) -> Sequence[Hit]:
-        parameters = {"pool": max(POOL, limit), **await _question(organisation_id, knowledge_base_id, query, recent)}
-        hits = await self._hits(SEARCH, parameters, vector, embedder)
+        question = await _question(organisation_id, knowledge_base_id, query, recent)
+        hits = await self._hits(question | {"pool": max(POOL, limit), "given": []}, vector, embedder)
         return hits[:limit]
 
     async def score(
@@ -54,8 +54,11 @@ class PostgresSearch:
     ) -> Sequence[Hit]:
         if not chunk_ids:
             return []
-        parameters = {"ids": list(chunk_ids), **await _question(organisation_id, knowledge_base_id, query, recent)}
-        return await self._hits(SCORE, parameters, vector, embedder)
+        question = await _question(organisation_id, knowledge_base_id, query, recent)
+        # Beside the candidates of a search, since what they are like decides how each of them is judged.
+        hits = await self._hits(question | {"pool": POOL, "given": list(chunk_ids)}, vector, embedder)
+        wanted = {str(chunk_id) for chunk_id in chunk_ids}
+        return [hit for hit in hits if hit["chunkId"] in wanted]
 
     async def similar_images(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, vectors: Vectors, embedding: str, limit: int
@@ -71,11 +74,9 @@ class PostgresSearch:
         rows = await self._fetch(SIMILAR_IMAGES, parameters)
         return [(row["chunk_id"], row["cosine"]) for row in rows]
 
-    async def _hits(
-        self, statement: str, parameters: dict[str, object], vector: Vectors, embedder: TextEmbedder
-    ) -> list[Hit]:
+    async def _hits(self, parameters: dict[str, object], vector: Vectors, embedder: TextEmbedder) -> list[Hit]:
         require_directions(vector)
-        rows = await self._fetch(statement, parameters | {"vector": half_vector(vector)})
+        rows = await self._fetch(SEARCH, parameters | {"vector": half_vector(vector)})
         if not rows:
             return []
         knowledge_base_id = parameters["knowledge_base"]

@@ -1,7 +1,7 @@
 """The statements of search: words and vectors of one knowledge base, in one round trip.
 
-`_LEXICAL` scores every chunk that holds a word of the question, `_FOUND` and `_GIVEN` say which chunks are candidates,
-`_TERMS_OF_CANDIDATES` fills both raw terms of each.
+`_LEXICAL` scores every chunk that holds a word of the question, `_FOUND` says which chunks are candidates: the best of
+either side, and those that are given. `_TERMS_OF_CANDIDATES` fills both raw terms of each.
 """
 
 # df, lengths and totals are counted where they are used, so no statistic can grow stale. All tables are met by
@@ -88,19 +88,8 @@ candidates AS MATERIALIZED (
         SELECT document_id, ordinal, score, false AS wanted FROM lexical
         UNION ALL SELECT document_id, ordinal, score, true FROM wordiest
         UNION ALL SELECT document_id, ordinal, 0, true FROM nearest
-    ) sides
-    GROUP BY document_id, ordinal
-    HAVING bool_or(wanted)
-)
-"""
-_GIVEN = """
-candidates AS MATERIALIZED (
-    SELECT document_id, ordinal, max(score) AS score
-    FROM (
-        SELECT document_id, ordinal, score, false AS wanted FROM lexical
-        UNION ALL
-        SELECT document_id, ordinal, 0, true FROM chunks
-        WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND id = ANY(%(ids)s)
+        UNION ALL SELECT document_id, ordinal, 0, true FROM chunks
+        WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND id = ANY(%(given)s)
     ) sides
     GROUP BY document_id, ordinal
     HAVING bool_or(wanted)
@@ -125,7 +114,6 @@ CROSS JOIN scale
 """
 
 SEARCH = f"{_LEXICAL}{_FOUND}{_TERMS_OF_CANDIDATES}"
-SCORE = f"{_LEXICAL}{_GIVEN}{_TERMS_OF_CANDIDATES}"
 
 SIMILAR_IMAGES = """
 SELECT chunk_id, max(cosine) AS cosine

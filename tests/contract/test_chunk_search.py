@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from stores.protocols.knowledge import ImageVectors
-from tests.support.worlds import World, open_world, towards
+from stores.scoring import temper
+from tests.support.worlds import DIMENSION, World, open_world, towards
 from tributary.domain.errors import Conflict
 from tributary.domain.knowledge import KnowledgeBase
 from tributary.domain.retrieval import Hit
 from tributary.models.protocols import Vectors
 
 NEAR, MIDDLING, FAR = towards(1), towards(1, 1), towards(0, 1)
+
+
+def tempered(similarity: float) -> float:
+    return float(temper(np.array([similarity]))[0])
 
 
 async def find(
@@ -58,7 +63,7 @@ async def test_each_hit_carries_both_terms_whichever_side_found_it(world: World)
     kb = await world.knowledge_base()
     await world.write(await world.document(kb), ["pump pressure", "silence"], [MIDDLING, NEAR])
     by_words, by_vector = sorted(await find(world, kb, "pump pressure"), key=lambda hit: -hit["text"])
-    assert by_words["vector"] == pytest.approx(2**-0.5, abs=1e-3)
+    assert by_words["vector"] == pytest.approx(tempered(2**-0.5), abs=1e-3)
     assert by_words["text"] == pytest.approx(1.0)
     assert by_vector["vector"] == pytest.approx(1.0, abs=1e-3)
     assert by_vector["text"] == 0.0
@@ -227,6 +232,39 @@ async def test_a_weak_match_is_no_full_match_even_if_it_is_the_best(world: World
     assert 0.0 < best["text"] < 1.0
 
 
+def scattered(count: int) -> list[Vectors]:
+    """Directions as an embedder gives them to texts that it can't read: near each other, in no order."""
+    rows = np.random.default_rng(5).normal(size=(count, DIMENSION)) / 3 + np.ones(DIMENSION)
+    return [towards(*row) for row in rows]
+
+
+async def unread(world: World) -> tuple[KnowledgeBase, list[UUID]]:
+    """A knowledge base whose vectors say nothing of its words; the chunk that holds all words asked stands last."""
+    kb = await world.knowledge_base()
+    texts = [f"{'valve ' * (n % 5)}{'hose ' * (n % 3)}filler{n} text" for n in range(60)]
+    document = await world.document(kb)
+    ids = await world.write(document, [*texts, "frobnicator gasket valve hose"], [*scattered(60), -NEAR + MIDDLING])
+    assert ids is not None
+    return kb, [ids[ordinal] for ordinal in sorted(ids)]
+
+
+async def test_an_embedder_that_cannot_read_the_texts_is_overruled_by_words(world: World) -> None:
+    kb, _ = await unread(world)
+    hits = await find(world, kb, "frobnicator gasket valve hose", vector=towards(1, 1, 1, 1))
+    assert (await texts(world, hits[:1])) == ["frobnicator gasket valve hose"]
+    assert max(hit["vector"] for hit in hits) < 0.5
+
+
+async def test_scoring_doubts_an_embedder_as_a_search_does(world: World) -> None:
+    kb, ids = await unread(world)
+    query, vector = "frobnicator gasket valve hose", towards(1, 1, 1, 1)
+    searched = {hit["chunkId"]: hit for hit in await find(world, kb, query, vector=vector, limit=100)}
+    scored = await world.search.score(
+        world.organisation_id, kb.id, ids[:2], query=query, recent="", vector=vector, embedder=world.embedder
+    )
+    assert {hit["chunkId"]: hit for hit in scored} == {str(each): searched[str(each)] for each in ids[:2]}
+
+
 async def test_deleted_documents_are_not_found(world: World) -> None:
     kb = await world.knowledge_base()
     document = await world.document(kb)
@@ -299,6 +337,19 @@ async def test_scoring_leaves_out_what_is_gone_or_another_knowledge_bases(world:
         embedder=world.embedder,
     )
     assert scored == []
+
+
+async def test_memory_and_postgresql_doubt_alike(shared_dsn: str) -> None:
+    found: list[list[tuple[str, float, float]]] = []
+    for dsn in (None, shared_dsn):
+        async with open_world(dsn) as world:
+            kb, _ = await unread(world)
+            hits = await find(world, kb, "gasket valve hose", vector=towards(1, 1, 1, 1), limit=100)
+            each = zip(await texts(world, hits), hits, strict=True)
+            found.append(sorted((text, hit["vector"], hit["text"]) for text, hit in each))
+    assert [text for text, _, _ in found[0]] == [text for text, _, _ in found[1]]
+    for first, second in zip(*found, strict=True):
+        assert second[1:] == pytest.approx(first[1:], abs=2e-3)
 
 
 async def test_memory_and_postgresql_give_the_same_terms(shared_dsn: str) -> None:

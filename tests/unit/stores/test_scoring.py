@@ -13,6 +13,7 @@ from stores.scoring import (
     Candidate,
     Scale,
     rank,
+    temper,
     text_terms,
     vector_terms,
     weigh_terms,
@@ -45,6 +46,14 @@ def test_a_matching_summary_raises_the_vector_term_by_a_bounded_share() -> None:
     assert guided - plain == pytest.approx(SUMMARY_BOOST)
 
 
+def test_similarities_come_nearer_to_the_middle_in_the_same_order() -> None:
+    similarities = np.array([0.0, 0.1, 0.5, 0.9, 0.99, 1.0])
+    tempered = temper(similarities)
+    assert tempered[[0, 2, 5]].tolist() == [0.0, 0.5, 1.0]
+    assert (np.diff(tempered) > 0).all()
+    assert 0.1 < tempered[1] < 0.5 < tempered[3] < 0.9
+
+
 def test_a_raised_vector_term_stays_at_most_one() -> None:
     assert vector_terms([candidate(cosine=1.0, summary=1.0)], EMBEDDER).tolist() == [1.0]
 
@@ -55,8 +64,8 @@ def test_a_summary_that_points_away_lowers_nothing() -> None:
 
 
 def test_hits_come_by_sixty_twenty_five_fifteen() -> None:
-    best = candidate(3, cosine=0.9, lexical=0.0, importance=0.0)
-    second = candidate(2, cosine=0.4, lexical=1.0, importance=0.1)
+    best = candidate(3, cosine=1.0, lexical=0.0, importance=0.0)
+    second = candidate(2, cosine=0.3, lexical=1.0, importance=0.1)
     third = candidate(1, cosine=0.0, lexical=1.0, importance=1.0)
     hits = rank([third, second, best], Scale(1.0, 1.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
     assert [UUID(hit["chunkId"]).int for hit in hits] == [3, 2, 1]
@@ -102,4 +111,15 @@ def test_cosines_are_calibrated_by_the_model() -> None:
             return np.asarray(cosine / 2, np.float32)
 
     (hit,) = rank([candidate(cosine=0.8)], Scale(0.0, 0.0), embedder=Halving(), knowledge_base_id=UUID(int=9))
-    assert hit["vector"] == pytest.approx(0.4)
+    assert hit["vector"] == pytest.approx(float(temper(np.array([0.4]))[0]), abs=1e-6)
+
+
+def test_a_blind_embedder_is_overruled_by_words_that_know() -> None:
+    blind = np.random.default_rng(0).permutation(np.linspace(0.55, 0.65, 60))
+    candidates = [
+        candidate(number, cosine=float(cosine), lexical=20.0 if number == 7 else 3.0 + number / 60)
+        for number, cosine in enumerate(blind)
+    ]
+    hits = rank(candidates, Scale(best=20.0, ideal=40.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
+    assert UUID(hits[0]["chunkId"]).int == 7
+    assert max(hit["vector"] for hit in hits) < 0.2
