@@ -87,6 +87,7 @@ async def _background(services: Services) -> AsyncIterator[None]:
     tasks = [asyncio.create_task(services.upkeep.run(), name="upkeep")]
     if services.settings.workers:
         tasks.append(asyncio.create_task(services.worker.run(), name="ingestion worker"))
+        tasks.append(asyncio.create_task(services.indexing.run(), name="indexing"))
     try:
         yield
     finally:

@@ -22,6 +22,7 @@ from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.migrate import migrate
+from stores.postgres.own_indexes import PostgresOwnIndexes
 from stores.postgres.search import PostgresSearch
 from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
@@ -34,6 +35,7 @@ from stores.protocols.usage import UsageLedger
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
+from tributary.indexing import IndexTending
 from tributary.ingestion.pages import PageImages
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
@@ -77,6 +79,7 @@ class Services:
     removal: ConversationRemoval
     upkeep: Upkeep
     worker: Worker
+    indexing: IndexTending
     chat_ports: ChatPorts
     #: What `/readyz` asks, by name.
     checks: dict[str, Check]
@@ -107,7 +110,7 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
             stack.push_async_callback(asyncio.to_thread, embedded.stop)
         admin = settings.database_admin_url.get_secret_value() if settings.database_admin_url else serving
         access = await migrate(admin, serving)
-        database = Database(serving, role=access.role, pool_size=settings.database_pool_size)
+        database = Database(serving, role=access.role, pool_size=settings.database_pool_size, admin_dsn=admin)
         stack.push_async_callback(database.close)
         await database.open()
         yield database
@@ -255,6 +258,7 @@ def _wire(
             unused_hours=settings.unused_attachment_hours,
         ),
         worker=worker,
+        indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn)),
         chat_ports=ports,
         checks={"postgresql": database.check, "files": blobs.check},
     )

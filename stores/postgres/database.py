@@ -60,8 +60,10 @@ def make_pool(dsn: str, *, role: str | None, size: int, name: str) -> Pool:
 class Database:
     """Hands out connections inside a transaction that sees one organisation, and no other."""
 
-    def __init__(self, dsn: str, *, role: str | None, pool_size: int = 12) -> None:
+    def __init__(self, dsn: str, *, role: str | None, pool_size: int = 12, admin_dsn: str | None = None) -> None:
         self.dsn = dsn
+        #: Logs in as the tables' owner, where there is such a role.
+        self.admin_dsn = admin_dsn or dsn
         self.role = role
         self.pool = make_pool(dsn, role=role, size=pool_size, name="tributary")
 

@@ -117,4 +117,6 @@ async def work(settings: Settings) -> None:
     async with open_services(settings) as services:
         console.print("Waiting for documents to ingest; Ctrl-C stops")
         with suppress(asyncio.CancelledError):
-            await services.worker.run()
+            async with asyncio.TaskGroup() as group:
+                group.create_task(services.indexing.run(), name="indexing")
+                group.create_task(services.worker.run(), name="ingestion worker")
