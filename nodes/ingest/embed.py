@@ -1,19 +1,20 @@
-"""The third step, and nearly all of the work: vectors of the chunks, and of the picture that a document may be."""
+"""The third step, and nearly all of the work: vectors of the document's pictures and of its chunks."""
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
-from nodes.ingest.products import CHUNKS, IMAGE_VECTOR, Bench, Product, vectors_named
+from nodes.ingest.pictures import embed_pictures
+from nodes.ingest.products import CHUNKS, Bench, Product, vectors_named
 from nodes.ingest.split import Embedders
 from nodes.ingest.splitting import embedding_text
 from nodes.ingest.state import SUPERSEDED, IngestState, Progress, place_of
 from stores.protocols.blobs import BlobStore
 from stores.protocols.staging import Staging
-from tributary.domain.attachments import FileType, Modality
 from tributary.domain.knowledge import ChunkDraft, Stage
 from tributary.models.protocols import ImageSpaces, TextEmbedder, Vectors
 
@@ -40,9 +41,9 @@ async def embed_chunks(
         return {"outcome": SUPERSEDED}
     embedder = await asyncio.to_thread(embedders.embedder, state["embedding"])
     chunks = await bench.take(CHUNKS)
-    if is_image(state["contentType"]) and await bench.find(IMAGE_VECTOR) is None:
-        picture = await blobs.get(state["storageKey"])
-        await bench.keep(IMAGE_VECTOR, await images.image_embedder(state["embedding"]).embed_images([picture]))
+    go_on = partial(progress, place, Stage.EMBEDDING)
+    if not await embed_pictures(bench, state, images.image_embedder(state["embedding"]), blobs, go_on):
+        return {"outcome": SUPERSEDED}
     for start in range(0, len(chunks), BATCH):
         batch = chunks[start : start + BATCH]
         if await bench.find(vectors_of_batch(start)) is None:
@@ -59,10 +60,6 @@ async def take_vectors(bench: Bench, count: int) -> Vectors:
 
 def vectors_of_batch(start: int) -> Product[Vectors]:
     return vectors_named(f"vectors-{BATCH}-{start}")
-
-
-def is_image(content_type: str) -> bool:
-    return content_type in {each.value for each in FileType if each.modality is Modality.IMAGE}
 
 
 async def _embed(embedder: TextEmbedder, batch: Sequence[ChunkDraft], title: str) -> Vectors:

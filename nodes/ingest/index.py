@@ -6,13 +6,14 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
-from nodes.ingest.embed import is_image, take_vectors
-from nodes.ingest.products import CHUNKS, DIGEST, GRAPH, IMAGE_VECTOR, PARSED, SUMMARY_VECTOR, Bench
+from nodes.ingest.embed import take_vectors
+from nodes.ingest.pictures import take_image_vectors
+from nodes.ingest.products import CHUNKS, DIGEST, GRAPH, PARSED, SUMMARY_VECTOR, Bench
 from nodes.ingest.state import INDEXED, SUPERSEDED, IngestState, Place, Progress, place_of
 from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import ImageVectors, KnowledgeWriter
 from stores.protocols.staging import Staging
-from tributary.domain.knowledge import Stage
+from tributary.domain.knowledge import ChunkDraft, Stage
 from tributary.models.protocols import ImageSpaces
 
 
@@ -32,8 +33,9 @@ async def index_document(
     if not await progress(place, Stage.INDEXING):
         return {"outcome": SUPERSEDED}
     bench = Bench(staging, place)
-    model = images.image_embedder(state["embedding"]).name if is_image(state["contentType"]) else None
-    chunk_ids = await _write(bench, writer, place, model)
+    chunks = await bench.take(CHUNKS)
+    pictures = await take_image_vectors(bench, state, images.image_embedder(state["embedding"]).name, chunks)
+    chunk_ids = await _write(bench, writer, place, chunks, pictures)
     if chunk_ids is None:
         return {"outcome": SUPERSEDED}
     key = place.organisation_id, place.knowledge_base_id, place.document_id
@@ -45,9 +47,11 @@ async def index_document(
     return {"outcome": INDEXED}
 
 
-async def _write(bench: Bench, writer: KnowledgeWriter, place: Place, image_model: str | None) -> Sequence[UUID] | None:
+async def _write(
+    bench: Bench, writer: KnowledgeWriter, place: Place, chunks: Sequence[ChunkDraft], pictures: Sequence[ImageVectors]
+) -> Sequence[UUID] | None:
     """The ids of the chunks by ordinal; None where the revision is not the document's any more."""
-    chunks, digest, summary = await bench.take(CHUNKS), await bench.take(DIGEST), await bench.find(SUMMARY_VECTOR)
+    digest, summary = await bench.take(DIGEST), await bench.find(SUMMARY_VECTOR)
     ids = await writer.write_document(
         place.organisation_id,
         place.document_id,
@@ -59,11 +63,6 @@ async def _write(bench: Bench, writer: KnowledgeWriter, place: Place, image_mode
         summary_vector=None if summary is None else summary[0],
         chunks=chunks,
         vectors=await take_vectors(bench, len(chunks)),
-        images=() if image_model is None else await _image_vectors(bench, image_model),
+        images=pictures,
     )
     return None if ids is None else [ids[ordinal] for ordinal in range(len(chunks))]
-
-
-async def _image_vectors(bench: Bench, model: str) -> tuple[ImageVectors, ...]:
-    """A picture is its own first chunk."""
-    return (ImageVectors(model=model, ordinals=(0,), vectors=await bench.take(IMAGE_VECTOR)),)

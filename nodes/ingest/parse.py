@@ -1,12 +1,14 @@
 """The first step: is there something to do, and what does the file say?"""
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import Protocol
 from uuid import UUID
 
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
+from nodes.ingest.pictures import PICTURES
 from nodes.ingest.products import PARSED, Bench
 from nodes.ingest.state import SUPERSEDED, IngestState, Place, Progress
 from stores.protocols.knowledge import KnowledgeReader, KnowledgeWriter
@@ -20,7 +22,8 @@ _SETTLED = frozenset({DocumentStatus.READY, DocumentStatus.FAILED})
 
 class DocumentParser(Protocol):
     async def parse(self, document: Document) -> ParsedDocument:
-        """The text of the document's file; its title is the one to go by, the document's own or the file's.
+        """The text of the document's file, and the pictures in it; its title is the one to go by, the document's own
+        or the file's.
 
         Raises:
             DamagedFile, EmptyFile, FileTooLarge, UnsupportedType: why the file can't be read.
@@ -53,8 +56,10 @@ async def parse_document(
     await staging.clear(document.id, through=revision - 1)
     bench = Bench(staging, place)
     parsed = await bench.find(PARSED)
-    if parsed is None:
-        parsed = await bench.keep(PARSED, await parser.parse(document))
+    if parsed is None or await bench.find(PICTURES) is None:
+        read = await parser.parse(document)
+        await bench.keep(PICTURES, read.pictures)
+        parsed = await bench.keep(PARSED, replace(read, pictures=()))
         await _settle_title(document, parsed.title, writer)
     return {
         "revision": revision,

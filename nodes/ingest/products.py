@@ -70,7 +70,6 @@ PARSED = _json("parsed-1", ParsedDocument)
 CHUNKS = _json("chunks-1", list[ChunkDraft])
 DIGEST = _json("digest-2", Digest)
 SUMMARY_VECTOR = vectors_named("summary-vector")
-IMAGE_VECTOR = vectors_named("image-vector")
 GRAPH = _json("graph-1", GraphDraft)
 
 
@@ -104,7 +103,9 @@ class Bench:
             raise DependencyUnavailable("What was made of the document so far was removed")
         return found
 
-    async def keep(self, product: Product[T], value: T) -> T:
+    async def keep(self, product: Product[T], value: T, *, at_once: bool = False) -> T:
+        """Stages what was made. `at_once`: making it again would cost money, so not even a crash may lose it."""
         data = await asyncio.to_thread(product.encode, value)
-        await self._staging.write(self._place.document_id, self._place.revision, product.name, data)
+        name, place = product.name, self._place
+        await self._staging.write(place.document_id, place.revision, name, data, at_once=at_once)
         return value

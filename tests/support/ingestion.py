@@ -98,13 +98,13 @@ class Workshop:
     folder: Path
     embedder: WordEmbedder = field(default_factory=WordEmbedder)
     parser: Any = None
+    images: Any = field(default_factory=ByteEmbedder)
     concurrency: int = 1
 
     def __post_init__(self) -> None:
         reports = ProgressReports(writer=self.knowledge, signals=self.signals, pause=0.0)
         self.progress = Watched(reports)
         self.parser = self.parser or SandboxParser(blobs=self.blobs, sandbox=self.sandbox, folder=self.folder / "work")
-        self.images = ByteEmbedder()
         departures = Departures(self.signals)
         self.graph_of_ingestion = build_ingest_graph(self._ports()).compile()
         self.worker = Worker(
@@ -198,7 +198,9 @@ class Workshop:
 
 
 @asynccontextmanager
-async def open_workshop(database: Database, folder: Path, *, grace: float = 0.2) -> AsyncIterator[Workshop]:
+async def open_workshop(
+    database: Database, folder: Path, *, grace: float = 0.2, **parts: Any
+) -> AsyncIterator[Workshop]:
     """On PostgreSQL and a disk, with real children for parsing."""
     async with AsyncExitStack() as stack:
         sandbox = Sandbox(workers=1)
@@ -216,6 +218,7 @@ async def open_workshop(database: Database, folder: Path, *, grace: float = 0.2)
             blobs=DiskBlobs(folder / "files"),
             sandbox=sandbox,
             folder=folder,
+            **parts,
         )
 
 

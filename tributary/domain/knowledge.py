@@ -90,17 +90,29 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture inside a document, as a small JPEG. It stands behind the characters before `offset`, on the page of
+    this number where the document has pages."""
+
+    data: bytes
+    offset: int
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """The text of a document, with what is needed to find a passage again.
 
-    `headings` are those that the text itself doesn't mark, in order (a PDF's, by type size); Markdown needs none.
-    Only splitting reads them.
+    `headings` are given, in order, where the text doesn't mark them (a PDF's, by type size) or the parser knows them
+    better; Markdown needs none. Only splitting reads them. `pictures` are those inside the document, in order; only
+    embedding reads them, and a document that is itself a picture has none.
     """
 
     text: str
     pages: tuple[Page, ...] = ()
     title: str = ""
     headings: tuple[Heading, ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
-from nodes.ingest.embed import is_image
+from nodes.ingest.pictures import is_image
 from stores.protocols.blobs import BlobStore
 from stores.protocols.knowledge import KnowledgeReader
 from tributary.domain.attachments import FileType

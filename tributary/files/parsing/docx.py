@@ -15,6 +15,7 @@ from tributary.files.parsing.docx_text import WordReader, Words
 from tributary.files.parsing.graphics import alternative_text, charts_of, diagram_lines, pictures_of, says_anything
 from tributary.files.parsing.grids import Cell, spread
 from tributary.files.parsing.package import Package, open_package
+from tributary.files.parsing.pictures import MAX_PICTURE_BYTES, gather
 from tributary.files.parsing.titles import useful_title
 from tributary.files.parsing.writing import Writing, cleaned
 from tributary.files.parsing.xml import Element, attribute, child, children, is_on, name_of, number, value_of
@@ -25,7 +26,7 @@ _LAYOUT_CELL = 2_000
 
 
 def parse_docx(path: Path) -> ParsedDocument:
-    """The document's text.
+    """The document's text and pictures.
 
     Raises:
         DamagedFile: its archive or its main part can't be read.
@@ -38,7 +39,8 @@ def parse_docx(path: Path) -> ParsedDocument:
         writer = _Writer(package, main, writing)
         writer.write(package.xml(main))
         writer.write_margins()
-        return writing.document(useful_title(package.title()) or writer.title)
+        pictures = gather(writing.sights, lambda part: package.read(part, MAX_PICTURE_BYTES))
+        return writing.document(useful_title(package.title()) or writer.title, pictures)
 
 
 class _Writer:

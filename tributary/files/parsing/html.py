@@ -4,9 +4,11 @@ The tree is read with a stack of our own, since pages nest deeper than Python's 
 nothing is run. Scripts, styles, hidden elements and navigation are left out.
 """
 
+import base64
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -14,6 +16,7 @@ from tributary.domain.errors import DamagedFile
 from tributary.domain.knowledge import ParsedDocument
 from tributary.files.parsing.html_charset import decode_html
 from tributary.files.parsing.html_tables import is_layout, read_table
+from tributary.files.parsing.pictures import MAX_PICTURE_BYTES, gather
 from tributary.files.parsing.titles import useful_title
 from tributary.files.parsing.writing import Writing, cleaned
 
@@ -44,7 +47,7 @@ _SPACE = re.compile(r"[ \t\n\r\f]+")
 
 
 def parse_html(path: Path) -> ParsedDocument:
-    """The page's text under its title.
+    """The page's text under its title, and the pictures that it holds itself (`data:` URLs).
 
     Raises:
         DamagedFile: it can't be decoded as text, or nests too deep.
@@ -58,7 +61,19 @@ def parse_html(path: Path) -> ParsedDocument:
     if tree.root is not None:
         _Reader(writing).read(tree.root)
     title = tree.css_first("title")
-    return writing.document(useful_title("" if title is None else title.text(deep=True)))
+    pictures = gather(writing.sights, _decode_data_url)
+    return writing.document(useful_title("" if title is None else title.text(deep=True)), pictures)
+
+
+def _decode_data_url(url: str) -> bytes | None:
+    """The bytes that a `data:` URL holds; None where it holds none in base64, or too many."""
+    head, comma, body = url.partition(",")
+    if not comma or not head.lower().rstrip().endswith(";base64") or len(body) > 2 * MAX_PICTURE_BYTES:
+        return None
+    try:
+        return base64.b64decode("".join(unquote(body).split()), validate=True)
+    except ValueError:
+        return None
 
 
 def _check_depth(source: str) -> None:

@@ -21,6 +21,7 @@ from tributary.domain.knowledge import Page, ParsedDocument
 from tributary.files.pages import without_needless_password
 from tributary.files.parsing.limits import check_characters, check_pages
 from tributary.files.parsing.pdf_headings import find_headings, title_on_first_page
+from tributary.files.parsing.pdf_pictures import PdfPictures
 from tributary.files.parsing.pdf_text import (
     LINE_END_HYPHEN,
     NOT_ON_PAGE,
@@ -47,7 +48,7 @@ _MAX_FONT_NAME = 128
 
 
 def parse_pdf(path: Path) -> ParsedDocument:
-    """The document's text and layout; text is empty where its pages are pictures.
+    """The document's text, layout and pictures; text is empty where its pages are pictures.
 
     Raises:
         DamagedFile: pdfium can't read it, it needs a password, or it has no pages.
@@ -55,7 +56,8 @@ def parse_pdf(path: Path) -> ParsedDocument:
     """
     with closing(open_pdf(path)) as document:
         check_pages(len(document))
-        raw = list(_raw_pages(document))
+        pictures = PdfPictures()
+        raw = list(_raw_pages(document, pictures))
         metadata_title = _metadata_title(document)
     step = usual_step(raw)
     keeps_hyphen = hyphen_rule(raw)
@@ -66,6 +68,7 @@ def parse_pdf(path: Path) -> ParsedDocument:
         pages=pages,
         title=metadata_title or title_on_first_page(raw, step)[:MAX_TITLE],
         headings=find_headings(raw, laid_out, [page.start for page in pages], step),
+        pictures=pictures.placed(pages, laid_out),
     )
 
 
@@ -95,7 +98,7 @@ def open_pdf(path: Path) -> pypdfium2.PdfDocument:
     return document
 
 
-def _raw_pages(document: pypdfium2.PdfDocument) -> Iterator[RawPage]:
+def _raw_pages(document: pypdfium2.PdfDocument, pictures: PdfPictures) -> Iterator[RawPage]:
     """Every page; one that can't be loaded counts as blank, unless that is true of all."""
     characters = loaded = 0
     for number in range(len(document)):
@@ -106,6 +109,7 @@ def _raw_pages(document: pypdfium2.PdfDocument) -> Iterator[RawPage]:
         loaded += 1
         with closing(page), closing(page.get_textpage()) as textpage:
             raw = _raw_page(textpage)
+            pictures.look(number, page, textpage, raw)
         characters += len(raw.text)
         check_characters(characters)
         yield raw

@@ -12,6 +12,7 @@ from tributary.domain.knowledge import ParsedDocument
 from tributary.files.parsing.graphics import alternative_text, charts_of, diagram_lines, pictures_of, says_anything
 from tributary.files.parsing.limits import check_pages
 from tributary.files.parsing.package import Package, open_package
+from tributary.files.parsing.pictures import MAX_PICTURE_BYTES, gather
 from tributary.files.parsing.titles import useful_title
 from tributary.files.parsing.writing import Writing, cleaned
 from tributary.files.parsing.xml import Element, attribute, child, children, descendants, name_of, number
@@ -24,7 +25,7 @@ _BULLETED = frozenset({"body", "obj", ""})
 
 
 def parse_pptx(path: Path) -> ParsedDocument:
-    """The presentation's text.
+    """The presentation's text and pictures.
 
     Raises:
         DamagedFile: its archive or its main part can't be read.
@@ -43,7 +44,8 @@ def parse_pptx(path: Path) -> ParsedDocument:
         for slide_id in ids:
             related = relations.get(slide_id)
             writer.slide(related.part if related else "")
-        return writer.writing.document(useful_title(package.title()))
+        pictures = gather(writer.writing.sights, lambda part: package.read(part, MAX_PICTURE_BYTES))
+        return writer.writing.document(useful_title(package.title()), pictures)
 
 
 def _relation_id(element: Element) -> str:

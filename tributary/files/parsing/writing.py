@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tributary.domain.knowledge import Heading, Page, ParsedDocument
+from tributary.domain.knowledge import Heading, Page, ParsedDocument, Picture
 from tributary.files.parsing.grids import is_header, trimmed
 from tributary.files.parsing.limits import check_characters, check_not_blank
 
@@ -133,7 +133,7 @@ class Writing:
     def page_count(self) -> int:
         return len(self._pages) + (self._page_start is not None)
 
-    def document(self, title: str) -> ParsedDocument:
+    def document(self, title: str, pictures: tuple[Picture, ...] = ()) -> ParsedDocument:
         """The whole; without a `title`, under its first heading. Raises `EmptyFile` where nothing was written."""
         self.end_page()
         text = "".join(self._parts)
@@ -143,6 +143,7 @@ class Writing:
             pages=tuple(self._pages),
             title=title or self.first_heading[:200],
             headings=tuple(self._headings),
+            pictures=pictures,
         )
 
     def _block(self, text: str, *, listed: bool = False) -> int:
