@@ -11,12 +11,12 @@ from nodes.chat.state import Context
 from stores.blobs.disk import DiskBlobs
 from stores.blobs.s3 import S3Blobs
 from stores.postgres.database import Database
-from stores.postgres.graph import PostgresGraph
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.queue import PostgresIngestQueue
 from stores.postgres.queue_consumer import PostgresIngestConsumer
 from stores.postgres.signals import PostgresSignals
 from stores.protocols.blobs import BlobStore
+from stores.protocols.graph import GraphWriter
 from stores.staging import DiskStaging
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion.batching import BatchedEmbedders
@@ -72,7 +72,7 @@ def open_ingestion(
     embedders: TextEmbedders,
     blobs: BlobStore,
     knowledge: PostgresKnowledge,
-    graph: PostgresGraph,
+    graph: GraphWriter,
     signals: PostgresSignals,
     images: ImageSpaces,
     spending: Spending,

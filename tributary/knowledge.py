@@ -1,18 +1,30 @@
 """Knowledge bases as a whole: made in an embedding space, and removed with everything that is in them."""
 
+import logging
 from uuid import UUID
 
 from stores.protocols.blobs import BlobStore
+from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeWriter
+from tributary.domain.errors import DependencyError
 from tributary.domain.knowledge import KnowledgeBase
 from tributary.models.embeddings import TextEmbedders
+
+logger = logging.getLogger(__name__)
 
 
 class KnowledgeBases:
     def __init__(
-        self, *, writer: KnowledgeWriter, blobs: BlobStore, embedders: TextEmbedders, default_embedding: str
+        self,
+        *,
+        writer: KnowledgeWriter,
+        graph: GraphWriter,
+        blobs: BlobStore,
+        embedders: TextEmbedders,
+        default_embedding: str,
     ) -> None:
         self._writer = writer
+        self._graph = graph
         self._blobs = blobs
         self._embedders = embedders
         self._default = default_embedding
@@ -35,4 +47,12 @@ class KnowledgeBases:
     async def delete(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:
         """Removes it, its documents and their files; bots that it was linked to go on without it."""
         keys = await self._writer.delete_knowledge_base(organisation_id, knowledge_base_id)
+        await self._remove_graph(organisation_id, knowledge_base_id)
         await self._blobs.delete(keys)
+
+    async def _remove_graph(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:
+        """Nobody finds it any more; where its store is away, upkeep removes it later."""
+        try:
+            await self._graph.remove_knowledge_base(organisation_id, knowledge_base_id)
+        except DependencyError as error:
+            logger.warning("the graph of knowledge base %s is removed later: %s", knowledge_base_id, error.detail)

@@ -11,13 +11,13 @@ from langgraph.runtime import Runtime
 from graphs.chat import build_chat_graph
 from graphs.ports import ChatPorts, RetrievalPorts
 from nodes.chat.state import CallerOf, Context
+from stores.graph_engines import GraphEngines
 from stores.postgres.attachments import PostgresAttachments
 from stores.postgres.bots import PostgresBots
 from stores.postgres.checkpoints import Checkpoints
 from stores.postgres.conversations import PostgresConversations
 from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
-from stores.postgres.graph import PostgresGraph
 from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
@@ -35,11 +35,13 @@ from stores.protocols.usage import UsageLedger
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
+from tributary.graph_assembly import Graphs, open_graphs
 from tributary.indexing import IndexTending
 from tributary.ingestion.pages import PageImages
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
 from tributary.knowledge import KnowledgeBases
+from tributary.knowledge_graphs import KnowledgeGraphs
 from tributary.models.capabilities import ModelCapabilities
 from tributary.models.chat import ChatModels
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
@@ -70,6 +72,8 @@ class Services:
     usage: UsageLedger
     knowledge: PostgresKnowledge
     knowledge_bases: KnowledgeBases
+    graph: GraphEngines
+    graphs: KnowledgeGraphs
     documents: Documents
     pages: PageImages
     uploads: Uploads
@@ -164,7 +168,12 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     checkpoints = Checkpoints(database.dsn, role=database.role)
     stack.push_async_callback(checkpoints.close)
     await checkpoints.open()
-    return _wire(settings, database, sandbox, workshop, embedders, models, capabilities, signals, queue, checkpoints)
+    graphs = open_graphs(settings, database)
+    if graphs.remote is not None:
+        stack.push_async_callback(graphs.remote.close)
+    return _wire(
+        settings, database, sandbox, workshop, embedders, models, capabilities, signals, queue, checkpoints, graphs
+    )
 
 
 def _make_folders(settings: Settings) -> None:
@@ -183,13 +192,14 @@ def _wire(
     signals: PostgresSignals,
     queue: PostgresTurnQueue,
     checkpoints: Checkpoints,
+    graphs: Graphs,
 ) -> Services:
     blobs = open_blobs(settings)
     images = ImageEmbedders(embedders)
     queries = QueryCache(embedders)
     identity, bots = PostgresIdentity(database), PostgresBots(database)
     attachments, conversations = PostgresAttachments(database), PostgresConversations(database, queue)
-    knowledge, search, graph = PostgresKnowledge(database), PostgresSearch(database), PostgresGraph(database)
+    knowledge, search, graph = PostgresKnowledge(database), PostgresSearch(database), graphs.graph
     idempotency = PostgresIdempotency(database)
     uploads = Uploads(attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming")
     stops = Stops(signals)
@@ -235,8 +245,10 @@ def _wire(
         usage=usage,
         knowledge=knowledge,
         knowledge_bases=KnowledgeBases(
-            writer=knowledge, blobs=blobs, embedders=embedders, default_embedding=settings.embedding
+            writer=knowledge, graph=graph, blobs=blobs, embedders=embedders, default_embedding=settings.embedding
         ),
+        graph=graph,
+        graphs=graphs.whole,
         documents=documents,
         pages=PageImages(knowledge=knowledge, blobs=blobs, sandbox=sandbox, folder=settings.data / "work" / "pages"),
         uploads=uploads,
@@ -255,6 +267,7 @@ def _wire(
             conversations=conversations,
             idempotency=idempotency,
             uploads=uploads,
+            graphs=graphs.whole,
             unused_hours=settings.unused_attachment_hours,
         ),
         worker=worker,

@@ -60,6 +60,17 @@ class Settings(BaseSettings):
         description="Connections a process keeps at most for its stores.",
     )
 
+    neo4j_uri: str | None = Field(
+        None,
+        alias="NEO4J_URI",
+        description="A Neo4j 5 (`bolt://…`, `neo4j+s://…`) that keeps the graphs of new knowledge bases.",
+    )
+    neo4j_username: str = Field("neo4j", alias="NEO4J_USERNAME", description="Neo4j user.")
+    neo4j_password: SecretStr | None = Field(None, alias="NEO4J_PASSWORD", description="Neo4j password.")
+    neo4j_database: str | None = Field(
+        None, alias="NEO4J_DATABASE", description="Neo4j database; by default the user's home database."
+    )
+
     s3_bucket: str | None = Field(None, alias="S3_BUCKET", description="Copies uploaded files to this bucket.")
     s3_endpoint_url: str | None = Field(
         None, alias="S3_ENDPOINT_URL", description="An S3-compatible endpoint other than AWS."

@@ -15,7 +15,7 @@ from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeReader, KnowledgeWriter
 from stores.protocols.queue import IngestQueue
 from stores.protocols.staging import Staging
-from tributary.domain.errors import DependencyUnavailable, InvalidRequest
+from tributary.domain.errors import DependencyError, DependencyUnavailable, InvalidRequest
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import DEFAULT_IMPORTANCE, Document, DocumentStatus, Stage
 from tributary.files.sandbox import Sandbox
@@ -167,15 +167,22 @@ class Documents:
         return document
 
     async def _remove(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> None:
-        """The graph first: it may be away, and as long as the row is there the delete can be repeated."""
         document = await self._knowledge.document(organisation_id, knowledge_base_id, document_id)
-        await self._graph.remove_document(organisation_id, knowledge_base_id, document_id)
         storage_key = await self._writer.delete_document(organisation_id, knowledge_base_id, document_id)
+        # What a worker wrote until now goes too, and later it finds no document to write for.
+        await self._remove_facts(organisation_id, knowledge_base_id, document_id)
         await self._departures.document(document_id)
         await self._queue.withdraw(organisation_id, document_id, document.revision)
         await self._staging.clear(document_id)
         await self._blobs.delete([storage_key])
         await self._following.tell(document_id)
+
+    async def _remove_facts(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> None:
+        """Facts without chunks are not found any more; where their store is away, upkeep removes them later."""
+        try:
+            await self._graph.remove_document(organisation_id, knowledge_base_id, document_id)
+        except DependencyError as error:
+            logger.warning("the facts of document %s are removed later: %s", document_id, error.detail)
 
     @asynccontextmanager
     async def _stored(self, key: str, path: Path) -> AsyncIterator[None]:

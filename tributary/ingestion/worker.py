@@ -121,12 +121,19 @@ class Worker:
         return None
 
     async def _remove_facts(self, task: IngestTask) -> None:
-        """The graph may live in a store of its own, where what a run wrote does not go with the document's row."""
+        """The graph may live in a store of its own, where what a run wrote does not go with the document's row. While
+        that store is away it waits for the upkeep of graphs."""
         key = task.organisation_id, task.knowledge_base_id, task.document_id
         try:
             await self._knowledge.document(*key)
         except NotFound:
-            await self._facts.remove_document(*key)
+            await self._forget(*key)
+
+    async def _forget(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> None:
+        try:
+            await self._facts.remove_document(organisation_id, knowledge_base_id, document_id)
+        except DependencyError as error:
+            logger.warning("the facts of document %s are removed later: %s", document_id, error.detail)
 
     async def _ingest(self, task: IngestTask) -> Mapping[str, Any]:
         state = IngestInput(
