@@ -46,6 +46,6 @@ $(VENV)/.run: requirements.txt pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@

@@ -268,6 +268,11 @@ async def test_a_prompt_that_gemini_blocks_is_final(models: ChatModels, provider
     [
         "This endpoint's maximum context length is 8192 tokens. However, you requested about 90000 tokens.",
         "Input tokens exceed the context window of this model.",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "request (3012 tokens) exceeds the available context size (2048 tokens), try increasing it",
+        "Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+        "Please reduce the length of the messages or completion.",
+        "The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
     ],
 )
 @pytest.mark.parametrize("name", OPENAI_LIKE)

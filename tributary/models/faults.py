@@ -18,8 +18,12 @@ from tributary.models.refusals import Refusal, refusal_of_body, refusal_of_googl
 
 _LONGEST_MESSAGE = 300
 _KEYS = re.compile(r"\b(?:sk-[\w*-]{6,}|AIza[\w-]{10,}|lsv2_\w{8,}|org-\w{6,}|proj_\w{6,})|(?i:bearer\s+\S+)")
+#: How OpenAI, Anthropic, Gemini, Mistral, vLLM, llama.cpp, LM Studio and others say that a prompt is too long.
 _TOO_LONG = re.compile(
-    r"context_length_exceeded|maximum context length|context window|prompt is too long|too many tokens", re.I
+    r"context[_ ](?:length|window|size)|maximum (?:model|input) length"
+    r"|(?:prompt|input|request) (?:is )?too (?:long|large)|too many (?:input )?tokens"
+    r"|input token count|reduce the length|context the overflows",
+    re.IGNORECASE,
 )
 _SECRET_HEADERS = ("authorization", "x-goog-api-key", "api-key")
 
