@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tributary.domain.errors import Conflict
+from tributary.domain.errors import Conflict, EmbeddingChanged
 from tributary.models.protocols import Vectors
 
 
@@ -19,6 +19,13 @@ def require_vectors(vectors: Vectors, *, count: int, dimension: int) -> None:
             f"got an array of shape {vectors.shape}"
         )
     require_directions(vectors)
+
+
+def require_embedding(made_by: str | None, embedding: str | None) -> None:
+    """Raises `EmbeddingChanged` when vectors were made by another model than a knowledge base has by now: their
+    dimension may well be the same. None is a model or a knowledge base that nothing is known of."""
+    if made_by and embedding and made_by != embedding:
+        raise EmbeddingChanged(f"The knowledge base was moved from {made_by} to {embedding} meanwhile")
 
 
 def require_directions(vectors: Vectors) -> None:

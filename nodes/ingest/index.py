@@ -13,6 +13,7 @@ from nodes.ingest.state import INDEXED, SUPERSEDED, IngestState, Place, Progress
 from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import ImageVectors, KnowledgeWriter
 from stores.protocols.staging import Staging
+from tributary.domain.errors import DependencyUnavailable, EmbeddingChanged
 from tributary.domain.knowledge import ChunkDraft, Stage
 from tributary.models.protocols import ImageSpaces
 
@@ -35,7 +36,12 @@ async def index_document(
     bench = Bench(staging, place)
     chunks = await bench.take(CHUNKS)
     pictures = await take_image_vectors(bench, state, images.image_embedder(state["embedding"]).name, chunks)
-    chunk_ids = await _write(bench, writer, place, chunks, pictures)
+    try:
+        chunk_ids = await _write(bench, writer, place, chunks, pictures, state["embedding"])
+    except EmbeddingChanged as error:
+        # What is staged is of no use any more, and the next try begins with the new embedding.
+        await staging.clear(place.document_id, through=place.revision)
+        raise DependencyUnavailable(error.detail) from error
     if chunk_ids is None:
         return {"outcome": SUPERSEDED}
     key = place.organisation_id, place.knowledge_base_id, place.document_id
@@ -48,7 +54,12 @@ async def index_document(
 
 
 async def _write(
-    bench: Bench, writer: KnowledgeWriter, place: Place, chunks: Sequence[ChunkDraft], pictures: Sequence[ImageVectors]
+    bench: Bench,
+    writer: KnowledgeWriter,
+    place: Place,
+    chunks: Sequence[ChunkDraft],
+    pictures: Sequence[ImageVectors],
+    embedding: str,
 ) -> Sequence[UUID] | None:
     """The ids of the chunks by ordinal; None where the revision is not the document's any more."""
     digest, summary = await bench.take(DIGEST), await bench.find(SUMMARY_VECTOR)
@@ -64,5 +75,6 @@ async def _write(
         chunks=chunks,
         vectors=await take_vectors(bench, len(chunks)),
         images=pictures,
+        embedding=embedding,
     )
     return None if ids is None else [ids[ordinal] for ordinal in range(len(chunks))]

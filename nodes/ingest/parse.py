@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
 from nodes.ingest.pictures import PICTURES
-from nodes.ingest.products import PARSED, Bench
+from nodes.ingest.products import PARSED, SPACE, Bench
 from nodes.ingest.state import SUPERSEDED, IngestState, Place, Progress
 from stores.protocols.knowledge import KnowledgeReader, KnowledgeWriter
 from stores.protocols.staging import Staging
@@ -55,6 +55,10 @@ async def parse_document(
         return {"outcome": SUPERSEDED}
     await staging.clear(document.id, through=revision - 1)
     bench = Bench(staging, place)
+    if await bench.find(SPACE) != base.embedding:
+        # Chunks are cut for an embedder's window, and vectors are of its space: none of them outlives a change of it.
+        await staging.clear(document.id, through=revision)
+        await bench.keep(SPACE, base.embedding)
     parsed = await bench.find(PARSED)
     if parsed is None or await bench.find(PICTURES) is None:
         read = await parser.parse(document)

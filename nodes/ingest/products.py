@@ -67,6 +67,8 @@ def vectors_named(name: str) -> Product[Vectors]:
 
 
 PARSED = _json("parsed-1", ParsedDocument)
+#: The embedding that all that follows was made for.
+SPACE = _json("space-1", str)
 CHUNKS = _json("chunks-1", list[ChunkDraft])
 DIGEST = _json("digest-2", Digest)
 SUMMARY_VECTOR = vectors_named("summary-vector")

@@ -10,7 +10,7 @@ import numpy as np
 from stores.memory.knowledge_reading import MemoryKnowledgeReader, StoredContent
 from stores.postings import index_chunks
 from stores.protocols.knowledge import ImageVectors
-from stores.vectors import require_directions, require_vectors
+from stores.vectors import require_directions, require_embedding, require_vectors
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import (
     ChunkDraft,
@@ -138,11 +138,14 @@ class MemoryKnowledge(MemoryKnowledgeReader):
         chunks: Sequence[ChunkDraft],
         vectors: Vectors,
         images: Sequence[ImageVectors] = (),
+        embedding: str | None = None,
     ) -> Mapping[int, UUID] | None:
         document = self._current(organisation_id, document_id, revision)
         if document is None:
             return None
-        dimension = self._known(organisation_id, document.knowledge_base_id).dimension
+        base = self._known(organisation_id, document.knowledge_base_id)
+        require_embedding(embedding, base.embedding)
+        dimension = base.dimension
         require_vectors(vectors, count=len(chunks), dimension=dimension)
         if summary_vector is not None:
             require_vectors(summary_vector[None, :], count=1, dimension=dimension)

@@ -57,6 +57,14 @@ class MemoryKnowledgeReader:
         count = sum(1 for _ in self._in(organisation_id, knowledge_base_id))
         return replace(found, document_count=count)
 
+    # What the memory twin of reindexing writes.
+
+    def put_content(self, document: Document, content: StoredContent) -> None:
+        self._contents[document.organisation_id, document.id] = content
+
+    def put_space(self, knowledge_base: KnowledgeBase) -> None:
+        self._knowledge_bases[knowledge_base.organisation_id, knowledge_base.id] = knowledge_base
+
     async def knowledge_bases(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[KnowledgeBase]:
         return [self._known(organisation_id, wanted) for wanted in ids]
 

@@ -14,12 +14,17 @@ from stores.postgres.knowledge_reading import PostgresKnowledgeReader
 from stores.postgres.knowledge_writing import PostgresCatalogueWriter
 from stores.postgres.vector_values import half_vector
 from stores.protocols.knowledge import ImageVectors
-from stores.vectors import require_directions, require_vectors
+from stores.vectors import require_directions, require_embedding, require_vectors
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.models.protocols import Vectors
 
+# Also locked by whoever moves the knowledge base to another embedding, and before the document, as there.
+_LOCKED_SPACE = """
+SELECT embedding FROM knowledge_bases
+WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s FOR SHARE
+"""
 _DOCUMENT_TO_WRITE = """
-SELECT d.knowledge_base_id, k.dimension
+SELECT d.knowledge_base_id, k.dimension, k.embedding
 FROM documents d
 JOIN knowledge_bases k ON k.organisation_id = d.organisation_id AND k.id = d.knowledge_base_id
 WHERE d.organisation_id = %(organisation)s AND d.id = %(document)s AND d.revision = %(revision)s
@@ -59,12 +64,14 @@ class PostgresKnowledge(PostgresKnowledgeReader, PostgresCatalogueWriter):
         chunks: Sequence[ChunkDraft],
         vectors: Vectors,
         images: Sequence[ImageVectors] = (),
+        embedding: str | None = None,
     ) -> Mapping[int, UUID] | None:
         parameters = {"organisation": organisation_id, "document": document_id, "revision": revision}
         async with self._database.organisation(organisation_id) as connection:
             target = await _fetch(connection, _DOCUMENT_TO_WRITE, parameters)
         if target is None:
             return None
+        require_embedding(embedding, target["embedding"])
         _require_space(target["dimension"], chunks, vectors, summary_vector, images)
         key = DocumentKey(organisation_id, target["knowledge_base_id"], document_id)
         # Built before the row is locked: a lock is held for the writing alone.
@@ -80,6 +87,8 @@ class PostgresKnowledge(PostgresKnowledgeReader, PostgresCatalogueWriter):
             "term_count": sum(index.lengths),
         }
         async with self._database.organisation(organisation_id) as connection:
+            base = await _fetch(connection, _LOCKED_SPACE, key.parameters())
+            require_embedding(target["embedding"], base["embedding"] if base else None)
             if await _fetch(connection, _LOCKED_DOCUMENT, parameters) is None:
                 return None
             # The former content's facts go with it; those of the new one are written by the graph's own store.

@@ -138,11 +138,13 @@ class KnowledgeWriter(Protocol):
         chunks: Sequence[ChunkDraft],
         vectors: Vectors,
         images: Sequence[ImageVectors] = (),
+        embedding: str | None = None,
     ) -> Mapping[int, UUID] | None:
         """Puts chunks, vectors, postings and summary in the place of the former ones: one transaction, bulk writes.
         Returns the chunk ids by ordinal; None when the revision is not the document's any more.
 
         Raises:
+            EmbeddingChanged: the vectors are of `embedding`, where that is given, and the knowledge base is not any more.
             Conflict: vectors that are not of the knowledge base's dimension, not one a chunk, not finite or zero.
         """
         ...

@@ -117,6 +117,7 @@ class World:
             chunks=drafts,
             vectors=np.stack(vectors) if vectors else np.tile(towards(1), (len(texts), 1)),
             images=images,
+            embedding=self.embedder.name,
         )
 
     async def written(self, knowledge_base: KnowledgeBase, *texts: str, **changes: Any) -> list[UUID]:

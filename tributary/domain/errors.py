@@ -7,6 +7,7 @@
     │   ├── Forbidden            403 forbidden
     │   ├── NotFound             404 not_found        unknown, or another organisation's
     │   ├── Conflict             409 conflict
+    │   │   └── EmbeddingChanged 409 conflict
     │   ├── FileTooLarge         413 file_too_large
     │   ├── MessageTooLarge      413 message_too_large
     │   ├── UnsupportedType      415 unsupported_type
@@ -125,6 +126,10 @@ class Conflict(CallerError):
     status = 409
     code = "conflict"
     title = "Conflict with what is stored"
+
+
+class EmbeddingChanged(Conflict):
+    """The vectors were made for a space that the knowledge base has left."""
 
 
 class FileTooLarge(CallerError):
