@@ -32,7 +32,15 @@ class DiskStaging:
     async def read(self, document_id: UUID, revision: int, name: str) -> bytes | None:
         return await _off_the_loop(lambda: _read(self._path(document_id, revision, name)))
 
-    async def write(self, document_id: UUID, revision: int, name: str, data: bytes) -> None:
+    async def write(  # always at once
+        self,
+        document_id: UUID,
+        revision: int,
+        name: str,
+        data: bytes,
+        *,
+        at_once: bool = False,  # noqa: ARG002
+    ) -> None:
         await _off_the_loop(lambda: _write(self._path(document_id, revision, name), data))
 
     async def clear(self, document_id: UUID, *, through: int | None = None) -> None:

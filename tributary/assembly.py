@@ -17,6 +17,7 @@ from stores.postgres.queue_consumer import PostgresIngestConsumer
 from stores.postgres.signals import PostgresSignals
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphWriter
+from stores.recent_staging import RecentStaging
 from stores.staging import DiskStaging
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion.batching import BatchedEmbedders
@@ -78,7 +79,7 @@ def open_ingestion(
     spending: Spending,
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
-    staging = DiskStaging(settings.data / "work")
+    staging = RecentStaging(DiskStaging(settings.data / "work"))
     progress, departures = ProgressReports(writer=knowledge, signals=signals), Departures(signals)
     ports = IngestPorts(
         caller=caller_of_context,

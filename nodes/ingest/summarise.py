@@ -42,7 +42,7 @@ async def summarise_document(
     if digest is None:
         parsed = await bench.take(PARSED)
         made = await summariser.summarise(parsed.text, title=state["title"], filename=state["filename"])
-        digest = await bench.keep(DIGEST, made)
+        digest = await bench.keep(DIGEST, made, at_once=not made.extracted)
     if digest.summary.strip() and await bench.find(SUMMARY_VECTOR) is None:
         await bench.keep(SUMMARY_VECTOR, await _vector(digest, state, bench, embedders))
     return {}

@@ -13,7 +13,15 @@ class MemoryStaging:
     async def read(self, document_id: UUID, revision: int, name: str) -> bytes | None:
         return self._products.get(document_id, {}).get((revision, name))
 
-    async def write(self, document_id: UUID, revision: int, name: str, data: bytes) -> None:
+    async def write(  # always at once
+        self,
+        document_id: UUID,
+        revision: int,
+        name: str,
+        data: bytes,
+        *,
+        at_once: bool = False,  # noqa: ARG002
+    ) -> None:
         self._products.setdefault(document_id, {})[revision, name] = data
         self._written[document_id] = time.time()
 

@@ -1,8 +1,11 @@
 """The connection pool, transactions of an organisation, and the one place where driver errors become ours."""
 
+import select
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -34,6 +37,30 @@ def translated() -> Iterator[None]:
         raise InvalidRequest("A text holds characters that can't be stored (NUL or half a surrogate pair)") from error
 
 
+class _Check:
+    """Whether a pooled connection still lives, without asking the server each time: one that the server closed has
+    something to read, which the system knows. Only after `idle` seconds is the server asked, since a firewall may
+    have dropped the connection without a word."""
+
+    def __init__(self, idle: float = 15.0) -> None:
+        self._idle = idle
+        self._used: WeakKeyDictionary[Connection, float] = WeakKeyDictionary()
+
+    async def __call__(self, connection: Connection) -> None:
+        now = time.monotonic()
+        if now - self._used.get(connection, 0.0) > self._idle or _readable(connection):
+            await Pool.check_connection(connection)
+        self._used[connection] = now
+
+
+def _readable(connection: Connection) -> bool:
+    if not hasattr(select, "poll"):
+        return True
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    return bool(poll.poll(0))
+
+
 async def _configure(connection: Connection) -> None:
     await register_vector_async(connection)
 
@@ -52,7 +79,7 @@ def make_pool(dsn: str, *, role: str | None, size: int, name: str) -> Pool:
         timeout=10,
         name=name,
         configure=_configure,
-        check=AsyncConnectionPool.check_connection,
+        check=_Check(),
         open=False,
     )
 

@@ -12,6 +12,7 @@ from stores.postgres.document_index import DocumentKey, build_index, replace_ind
 from stores.postgres.graph_sums import forget_document
 from stores.postgres.knowledge_reading import PostgresKnowledgeReader
 from stores.postgres.knowledge_writing import PostgresCatalogueWriter
+from stores.postgres.statements import query
 from stores.postgres.vector_values import half_vector
 from stores.protocols.knowledge import ImageVectors
 from stores.vectors import require_directions, require_embedding, require_vectors
@@ -67,10 +68,10 @@ class PostgresKnowledge(PostgresKnowledgeReader, PostgresCatalogueWriter):
         embedding: str | None = None,
     ) -> Mapping[int, UUID] | None:
         parameters = {"organisation": organisation_id, "document": document_id, "revision": revision}
-        async with self._database.organisation(organisation_id) as connection:
-            target = await _fetch(connection, _DOCUMENT_TO_WRITE, parameters)
-        if target is None:
+        found = await query(self._database, organisation_id, _DOCUMENT_TO_WRITE, parameters)
+        if not found:
             return None
+        target = found[0]
         require_embedding(embedding, target["embedding"])
         _require_space(target["dimension"], chunks, vectors, summary_vector, images)
         key = DocumentKey(organisation_id, target["knowledge_base_id"], document_id)

@@ -72,11 +72,15 @@ async def fetch_knowledge_bases(
 ) -> list[KnowledgeBase]:
     """In the order of `ids`; raises `NotFound` where one is unknown."""
     cursor = await connection.execute(KNOWLEDGE_BASES, {"organisation": organisation_id, "ids": list(ids)})
-    found = {row["id"]: rows.knowledge_base(row) for row in await cursor.fetchall()}
+    return _in_order(ids, await cursor.fetchall())
+
+
+def _in_order(ids: Sequence[UUID], found: Sequence[DictRow]) -> list[KnowledgeBase]:
+    by_id = {row["id"]: rows.knowledge_base(row) for row in found}
     for wanted in ids:
-        if wanted not in found:
+        if wanted not in by_id:
             raise NotFound("Knowledge base", wanted)
-    return [found[wanted] for wanted in ids]
+    return [by_id[wanted] for wanted in ids]
 
 
 class PostgresKnowledgeReader:
@@ -86,8 +90,7 @@ class PostgresKnowledgeReader:
         self._database = database
 
     async def knowledge_bases(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[KnowledgeBase]:
-        async with self._database.organisation(organisation_id) as connection:
-            return await fetch_knowledge_bases(connection, organisation_id, ids)
+        return _in_order(ids, await query(self._database, organisation_id, KNOWLEDGE_BASES, {"ids": list(ids)}))
 
     async def knowledge_base_named(self, organisation_id: UUID, name: str) -> KnowledgeBase | None:
         async with self._database.organisation(organisation_id) as connection:

@@ -63,7 +63,7 @@ class PostgresIngestQueue:
 
     async def enqueue(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int) -> None:
         with translated():
-            async with self._database.pool.connection() as connection, connection.transaction():
+            async with self._database.pool.connection() as connection, connection.pipeline():
                 await _enqueue(connection, organisation_id, knowledge_base_id, document_id, revision)
 
     async def withdraw(self, organisation_id: UUID, document_id: UUID, revision: int) -> None:

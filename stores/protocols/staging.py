@@ -16,8 +16,9 @@ class Staging(Protocol):
         """What `write` was given, or None where that is missing or not whole."""
         ...
 
-    async def write(self, document_id: UUID, revision: int, name: str, data: bytes) -> None:
-        """All or nothing, in the place of what was there."""
+    async def write(self, document_id: UUID, revision: int, name: str, data: bytes, *, at_once: bool = False) -> None:
+        """All or nothing, in the place of what was there. Where a crash of the process may cost the last seconds,
+        `at_once` says that this product must not be among them."""
         ...
 
     async def clear(self, document_id: UUID, *, through: int | None = None) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from stores.memory.staging import MemoryStaging
 from stores.protocols.staging import Staging
+from stores.recent_staging import KEPT_BYTES, RecentStaging
 from stores.staging import DiskStaging
 from tributary.domain.errors import DependencyUnavailable
 from tributary.domain.ids import new_id
@@ -16,9 +17,12 @@ from tributary.domain.ids import new_id
 DOCUMENT, OTHER = new_id(), new_id()
 
 
-@pytest.fixture(params=["memory", "disk"])
+@pytest.fixture(params=["memory", "disk", "recent"])
 def staging(request: pytest.FixtureRequest, tmp_path: Path) -> Staging:
-    return MemoryStaging() if request.param == "memory" else DiskStaging(tmp_path / "work")
+    if request.param == "memory":
+        return MemoryStaging()
+    disk = DiskStaging(tmp_path / "work")
+    return RecentStaging(disk) if request.param == "recent" else disk
 
 
 async def test_what_was_written_comes_back(staging: Staging) -> None:
@@ -95,3 +99,50 @@ async def test_a_disk_that_can_not_be_written_is_a_dependency_and_leaves_nothing
 async def test_a_name_that_leads_elsewhere_is_a_bug(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="names no product"):
         await DiskStaging(tmp_path).read(DOCUMENT, 1, "../../secret")
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def test_what_a_run_makes_in_its_first_seconds_stays_off_the_disk(tmp_path: Path) -> None:
+    clock, disk = Clock(), DiskStaging(tmp_path / "work")
+    recent = RecentStaging(disk, patience=2.0, clock=clock)
+    await recent.write(DOCUMENT, 1, "parsed", b"text")
+    assert await disk.read(DOCUMENT, 1, "parsed") is None
+    clock.now += 2.0
+    await recent.write(DOCUMENT, 1, "chunks", b"pieces")
+    assert await disk.read(DOCUMENT, 1, "parsed") == b"text"
+    assert await disk.read(DOCUMENT, 1, "chunks") == b"pieces"
+    assert await recent.read(DOCUMENT, 1, "parsed") == b"text"
+
+
+async def test_what_must_survive_a_crash_or_is_large_goes_to_the_disk_at_once(tmp_path: Path) -> None:
+    disk = DiskStaging(tmp_path / "work")
+    recent = RecentStaging(disk)
+    await recent.write(DOCUMENT, 1, "digest", b"paid for", at_once=True)
+    await recent.write(OTHER, 1, "parsed", bytes(KEPT_BYTES + 1))
+    assert await disk.read(DOCUMENT, 1, "digest") == b"paid for"
+    assert await disk.read(OTHER, 1, "parsed") is not None
+
+
+async def test_a_run_goes_on_with_what_another_process_left_on_the_disk(tmp_path: Path) -> None:
+    disk = DiskStaging(tmp_path / "work")
+    await disk.write(DOCUMENT, 1, "parsed", b"text")
+    await disk.write(DOCUMENT, 1, "chunks", b"pieces")
+    recent = RecentStaging(disk)
+    assert await recent.read(DOCUMENT, 1, "parsed") == b"text"
+    assert await recent.read(DOCUMENT, 1, "chunks") == b"pieces"
+
+
+async def test_upkeep_brings_what_was_put_off_to_the_disk(tmp_path: Path) -> None:
+    clock, disk = Clock(), DiskStaging(tmp_path / "work")
+    recent = RecentStaging(disk, patience=2.0, clock=clock)
+    await recent.write(DOCUMENT, 1, "parsed", b"text")
+    clock.now += 15.0
+    await recent.prune(timedelta(days=3))
+    assert await disk.read(DOCUMENT, 1, "parsed") == b"text"
+    assert await recent.read(DOCUMENT, 1, "parsed") == b"text"

@@ -37,12 +37,22 @@ def run(command: Callable[[], Awaitable[T]], settings: Settings, *, own_signals:
     caller or a dependency got wrong is one line on stderr and exit code 1."""
     configure_logging(settings)
     try:
-        return asyncio.run(_until_told_to_stop(command, own_signals=own_signals))
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            return runner.run(_until_told_to_stop(command, own_signals=own_signals))
     except asyncio.CancelledError as error:
         raise typer.Exit(128 + signal.SIGTERM) from error
     except TributaryError as error:
         console.print(f"{error.title}: {error.detail}", style="red")
         raise typer.Exit(1) from error
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's event loop where it runs: waiting for PostgreSQL costs it half of what it costs the standard one."""
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop
 
 
 def configure_logging(settings: Settings) -> None:
