@@ -68,11 +68,16 @@ class RecentStaging:
 
     async def prune(self, unused_for: timedelta) -> int:
         """Also brings to the disk what a run that was put off has left in memory: another process may go on with it."""
-        for (document_id, revision), run in list(self._runs.items()):
-            if self._clock() - run.began >= self._patience:
-                await self._spill(document_id, revision, run)
-                self._runs.pop((document_id, revision), None)
-        return await self._staging.prune(unused_for)
+        pruned = 0
+        for place, run in list(self._runs.items()):
+            age = self._clock() - run.began
+            if age >= unused_for.total_seconds():
+                del self._runs[place]
+                pruned += not run.spilt
+            elif age >= self._patience:
+                await self._spill(*place, run)
+                self._runs.pop(place, None)
+        return pruned + await self._staging.prune(unused_for)
 
     def _run(self, document_id: UUID, revision: int) -> _Run:
         return self._runs.setdefault((document_id, revision), _Run(self._clock()))
