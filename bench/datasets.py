@@ -28,6 +28,14 @@ class BenchDocument:
     def unit_of(self, page: int | None) -> str:
         return f"{self.name}#page={page}" if self.paged else self.name
 
+    @property
+    def units(self) -> dict[str, str]:
+        """The whole text of each unit."""
+        text = self.parsed.text
+        if not self.paged:
+            return {self.name: text}
+        return {self.unit_of(page.number): text[page.start : page.end] for page in self.parsed.pages}
+
 
 #: A cited page that holds less of the reference answer's words is a wrong citation.
 _SOUND_OVERLAP = 0.5

@@ -10,7 +10,9 @@ from bench.metrics import Difference, ndcg_at_k, paired_bootstrap, recall_at_k
 from tributary.settings import E5
 
 PARTS = ("vectors", "words")
-ORDERS = (*PARTS, "fusion", "ours")
+#: `uncut` is BM25 over whole documents: what splitting must not cost.
+REFERENCES = (*PARTS, "uncut")
+ORDERS = (*REFERENCES, "fusion", "ours")
 #: How much less than the better part an order may gain, even where that is no chance.
 TOLERANCE = 0.01
 #: Where among the first pages a cited page has to stand, and for which share of the questions.
@@ -48,8 +50,8 @@ class Outcome:
 
     @cached_property
     def gains(self) -> dict[str, Difference]:
-        """By part, how much more nDCG@10 our order has."""
-        return {part: paired_bootstrap(self.ndcg[part], self.ndcg["ours"]) for part in PARTS}
+        """By reference, how much more nDCG@10 our order has."""
+        return {name: paired_bootstrap(self.ndcg[name], self.ndcg["ours"]) for name in REFERENCES}
 
     @property
     def gain(self) -> Difference:
@@ -61,15 +63,20 @@ class Outcome:
         """`above` both parts, `below` the better one by more than the tolerance and chance, or `equal`: between."""
         if self.gain.mean > 0:
             return "above"
-        return "below" if self.gain.mean < -TOLERANCE and self.gain.high < 0 else "equal"
+        return "below" if _loses(self.gain) else "equal"
+
+
+def _loses(gain: Difference) -> bool:
+    return gain.mean < -TOLERANCE and gain.high < 0
 
 
 def broken_promises(outcomes: Sequence[Outcome], *, whole: bool) -> list[str]:
     """What does not hold. Bounds on single figures are for `whole` collections only: smaller ones are easier."""
     broken = [
-        f"{each.bench_set.name} with {each.embedding} is below its better part: {each.gain.mean:+.3f}"
+        f"{each.bench_set.name} with {each.embedding} is below {name}: {gain.mean:+.3f}"
         for each in outcomes
-        if each.verdict == "below"
+        for name, gain in each.gains.items()
+        if _loses(gain)
     ]
     for embedding in dict.fromkeys(each.embedding for each in outcomes):
         verdicts = [each.verdict for each in outcomes if each.embedding == embedding]

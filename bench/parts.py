@@ -1,4 +1,5 @@
-"""What the product's order is compared with: each side of the search alone, and their fusion by rank.
+"""What the product's order is compared with: each side of the search alone, their fusion by rank, and BM25 over whole
+documents, which knows nothing of chunks.
 
 All orders are over the whole collection, whatever candidates the product's statement looks at.
 """
@@ -41,9 +42,16 @@ class Parts:
         # As PostgreSQL keeps them, in half precision.
         self._vectors = _unit(vectors.astype(np.float16).astype(np.float32))
         self._unit_names, self._units = _numbered([unit for each in documents for unit in each.units])
+        uncut = {
+            unit: terms(f"{each.document.parsed.title}\n{text}")
+            for each in documents
+            for unit, text in each.document.units.items()
+        }
+        self._uncut = Bm25([uncut[unit] for unit in self._unit_names], BM25_K1, BM25_B)
 
     def rankings(self, question: str, vector: Vectors, depth: int = 10) -> dict[str, list[str]]:
-        """The first `depth` units by vectors alone, by words alone and by equal-weight reciprocal ranks."""
+        """The first `depth` units by vectors alone, by words alone, by words of whole units, and by equal-weight
+        reciprocal ranks of the first two."""
         require_directions(vector)
         near = self._best(self._vectors @ _unit(vector))
         asked = terms(question)
@@ -53,7 +61,8 @@ class Parts:
         fused = _reciprocal(near, found=np.ones(len(near), bool)) + _reciprocal(worded, found=worded > 0)
         return {
             "vectors": self._first(near, depth),
-            "words": self._first(np.where(worded > 0, worded, -np.inf), depth),
+            "words": self._first(_matching(worded), depth),
+            "uncut": self._first(_matching(self._uncut.scores(asked)), depth),
             "fusion": self._first(fused, depth),
         }
 
@@ -66,6 +75,11 @@ class Parts:
     def _first(self, scores: Scores, depth: int) -> list[str]:
         order = np.argsort(-scores, kind="stable")[:depth]
         return [self._unit_names[place] for place in order if scores[place] > -np.inf]
+
+
+def _matching(scores: Scores) -> Scores:
+    """What shares no term with the question is not found."""
+    return np.where(scores > 0, scores, -np.inf)
 
 
 def _reciprocal(scores: Scores, found: NDArray[np.bool_]) -> Scores:

@@ -2,10 +2,11 @@
 
     python -m bench.retrieval --data DIR [--embedding NAME …] [--sets NAME …] [--documents N] [--questions N]
 
-For each embedder and set: nDCG@10 and recall@5 of vectors alone, words alone, both fused by reciprocal rank with equal
-weights, and the product's own order; how much the product gains over either part, with the 95 % interval of a paired
-bootstrap; and a verdict. A document counts by its best chunk; where judgements name pages, a page does. One
-configuration serves all sets. Exits with 1 where a promise of `bench.outcomes` is broken.
+For each embedder and set: nDCG@10 and recall@5 of vectors alone, words alone, BM25 over whole documents, the two parts
+fused by reciprocal rank with equal weights, and the product's own order; how much the product gains over each of the
+first three, with the 95 % interval of a paired bootstrap; and a verdict. A document counts by its best chunk; where
+judgements name pages, a page does. One configuration serves all sets. Exits with 1 where a promise of `bench.outcomes`
+is broken.
 
 Vectors are kept text by text in a folder of the platform's cache; figures go to `--json` too. `--documents` keeps a
 set small: those that are judged relevant first.
@@ -153,7 +154,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=600, help="questions of a set at most")
     parser.add_argument("--json", type=Path, default=Path("build/bench/retrieval.json"), help="where the figures go")
     options = parser.parse_args()
-    console = Console(width=None if sys.stdout.isatty() else 200)
+    console = Console(width=None if sys.stdout.isatty() else 230)
     started = surroundings()
     outcomes = asyncio.run(run(options, console))
     broken = broken_promises(outcomes, whole=options.documents >= WHOLE)

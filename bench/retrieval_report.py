@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.metrics import Difference
-from bench.outcomes import CITED_AMONG, ORDERS, PARTS, Outcome
+from bench.outcomes import CITED_AMONG, ORDERS, REFERENCES, Outcome
 
 
 def write_row(console: Console, outcome: Outcome) -> None:
@@ -44,9 +44,9 @@ def _table(embedding: str, outcomes: Sequence[Outcome]) -> Table:
     table.add_column("set", no_wrap=True)
     for heading in ("docs", "chunks", "asked", *ORDERS):
         table.add_column(heading, justify="right", no_wrap=True)
-    for part in PARTS:
-        table.add_column(f"over {part} [95 %]", justify="right", no_wrap=True)
-    table.add_column("verdict")
+    for name in REFERENCES:
+        table.add_column(f"over {name} [95 %]", justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     table.add_column("ms", justify="right")
     for each in outcomes:
         sizes = (len(each.bench_set.documents), each.chunks, len(each.bench_set.queries))
@@ -54,7 +54,7 @@ def _table(embedding: str, outcomes: Sequence[Outcome]) -> Table:
             each.bench_set.name,
             *map(str, sizes),
             *(f"{each.mean(order):.3f} ({statistics.fmean(each.recall[order]):.3f})" for order in ORDERS),
-            *(_interval(each.gains[part]) for part in PARTS),
+            *(_interval(each.gains[name]) for name in REFERENCES),
             each.verdict,
             f"{1000 * statistics.median(each.seconds):.0f}",
         )
@@ -87,7 +87,7 @@ def _figures(outcome: Outcome) -> dict[str, Any]:
         "ndcg@10": {order: outcome.mean(order) for order in ORDERS},
         "recall@5": {order: statistics.fmean(outcome.recall[order]) for order in ORDERS},
         "cited": {order: statistics.fmean(shares) for order, shares in outcome.cited.items()},
-        "gain": {part: asdict(gain) for part, gain in outcome.gains.items()},
+        "gain": {name: asdict(gain) for name, gain in outcome.gains.items()},
         "verdict": outcome.verdict,
         "median_seconds": statistics.median(outcome.seconds),
     }

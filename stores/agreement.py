@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 #: The best chunks of either side that are looked at.
 SAMPLE = 100
-#: Correlation of words and cosines from which there is no doubt: of seeing embedders half of all questions reach it.
-FULL_AGREEMENT = 0.6
+#: Correlation of words and cosines from which there is no doubt. Seeing embedders reach it for most questions.
+FULL_AGREEMENT = 0.5
 #: Chunks that speak for the embedder before any was looked at, so that a few odd ones prove nothing.
 PRIOR = 5
 #: From this share of the ideal lexical score on, words are sure enough to doubt the embedder by.
