@@ -1,5 +1,6 @@
 """A judged set as the product holds it: split, embedded, and written to a knowledge base of its own."""
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,9 +8,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from bench.datasets import BenchDocument, BenchSet
+from nodes.ingest.extracting import extract
 from nodes.ingest.splitting import embedding_text, split
 from stores.postgres.database import Database
 from stores.postgres.knowledge import PostgresKnowledge
+from stores.protocols.graph import GraphWriter
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import ChunkDraft, Document, DocumentStatus, KnowledgeBase, Stage
 from tributary.models.protocols import TextEmbedder, Vectors
@@ -66,8 +69,11 @@ async def fill(
     embedder: TextEmbedder,
     documents: Sequence[SplitDocument],
     vectors: Vectors,
+    *,
+    graph: GraphWriter | None = None,
 ) -> tuple[KnowledgeBase, dict[str, str]]:
-    """Writes the documents; gives their knowledge base, and by chunk id the unit that its judgements know."""
+    """Writes the documents, and what the local extractor finds in them where there is a `graph`; gives their knowledge
+    base, and by chunk id the unit that its judgements know."""
     knowledge = PostgresKnowledge(database)
     base = await knowledge.create_knowledge_base(
         organisation_id, name="judged", description="", embedding=embedder.name, dimension=embedder.dimension
@@ -76,15 +82,19 @@ async def fill(
     first = 0
     for each in documents:
         behind = first + len(each.chunks)
-        units |= await _write(knowledge, base, each, vectors[first:behind])
+        units |= await _write(knowledge, base, each, vectors[first:behind], graph)
         first = behind
     return base, units
 
 
 async def _write(
-    knowledge: PostgresKnowledge, base: KnowledgeBase, split_document: SplitDocument, vectors: Vectors
+    knowledge: PostgresKnowledge,
+    base: KnowledgeBase,
+    split_document: SplitDocument,
+    vectors: Vectors,
+    graph: GraphWriter | None,
 ) -> dict[str, str]:
-    row = _document(base, split_document.document.name)
+    row = _document(base, split_document.document)
     await knowledge.add_document(row)
     ids = await knowledge.write_document(
         base.organisation_id,
@@ -100,19 +110,24 @@ async def _write(
         vectors=vectors,
     )
     assert ids is not None
+    if graph is not None:
+        chunks = split_document.chunks
+        draft = await asyncio.to_thread(extract, split_document.document.parsed, chunks)
+        key = base.organisation_id, base.id, row.id
+        await graph.write_document(*key, draft, [ids[chunk.ordinal] for chunk in chunks])
     return {
         str(ids[chunk.ordinal]): unit for chunk, unit in zip(split_document.chunks, split_document.units, strict=True)
     }
 
 
-def _document(base: KnowledgeBase, name: str) -> Document:
+def _document(base: KnowledgeBase, document: BenchDocument) -> Document:
     now = datetime.now(UTC)
     return Document(
         id=new_id(),
         organisation_id=base.organisation_id,
         knowledge_base_id=base.id,
-        filename=name,
-        title=name,
+        filename=document.name,
+        title=document.parsed.title or document.name,
         content_type="text/markdown",
         size=0,
         sha256="",

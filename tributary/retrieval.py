@@ -6,20 +6,23 @@ from typing import Any
 from uuid import UUID
 
 from nodes.retrieval.branches import QueryEmbedding, find_described
+from nodes.retrieval.evidence import find_evidence
 from nodes.retrieval.pictures import find_pictures
 from nodes.retrieval.query import enhanced_query
-from nodes.retrieval.ranking import evidence_hit, merge, needs_terms, rerank
+from nodes.retrieval.ranking import merge, needs_terms, rerank
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
 from tributary.domain.bots import Weights
 from tributary.domain.knowledge import Chunk, KnowledgeBase
 from tributary.domain.retrieval import Hit, RankedHit
-from tributary.models.protocols import ImageSpaces
+from tributary.models.protocols import ImageSpaces, Vectors
 from tributary.spending import Spending
 
 #: Candidates that a search considers, whatever it returns.
 POOL = 50
+#: Passages behind what a graph search walked.
+GRAPH_PASSAGES = 10
 
 
 class Retrieval:
@@ -55,23 +58,30 @@ class Retrieval:
         async with self._spending.searching(organisation_id, base.id, base.embedding):
             return await self._results(organisation_id, await self._found(organisation_id, base, query, top_k))
 
-    async def _found(self, organisation_id: UUID, base: KnowledgeBase, query: str, top_k: int) -> list[RankedHit]:
+    async def _text_hits(self, organisation_id: UUID, base: KnowledgeBase, query: str, limit: int) -> Sequence[Hit]:
+        """Vector and words together."""
+        return await self._search.search(
+            organisation_id,
+            base.id,
+            query=query,
+            recent="",
+            vector=await self._question_vector(base, query),
+            embedder=self._queries.embedder(base.embedding),
+            limit=limit,
+        )
+
+    async def _question_vector(self, base: KnowledgeBase, query: str) -> Vectors:
         embedder = self._queries.embedder(base.embedding)
         text = await asyncio.to_thread(
             enhanced_query, query, (), count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens
         )
-        vector = await self._queries.embed_query(base.embedding, text)
+        return await self._queries.embed_query(base.embedding, text)
+
+    async def _found(self, organisation_id: UUID, base: KnowledgeBase, query: str, top_k: int) -> list[RankedHit]:
+        vector = await self._question_vector(base, query)
         shared = self._images.shared_embedder(base.embedding)
         hits, pictures = await asyncio.gather(
-            self._search.search(
-                organisation_id,
-                base.id,
-                query=query,
-                recent="",
-                vector=vector,
-                embedder=embedder,
-                limit=max(POOL, top_k),
-            ),
+            self._text_hits(organisation_id, base, query, max(POOL, top_k)),
             find_described(organisation_id, base.id, vector, shared, self._search, self._knowledge),
         )
         merged = merge([*hits, *pictures])
@@ -111,11 +121,18 @@ class Retrieval:
     ) -> Mapping[str, Any]:
         """Entities, relations and the passages behind them. Raises as `search_text` does."""
         base = await self._base(organisation_id, knowledge_base_id)
-        findings = await self._graph.search(organisation_id, knowledge_base_id, query=query, hops=hops)
-        evidence = {passage.chunk_id: passage.evidence for passage in findings.passages}
-        chunks = await self._knowledge.chunks(organisation_id, list(evidence)) if evidence else []
-        hits = [evidence_hit(chunk, evidence[chunk.id]) for chunk in chunks]
         async with self._spending.searching(organisation_id, base.id, base.embedding):
+            findings, hits, chunks = await find_evidence(
+                organisation_id,
+                knowledge_base_id,
+                query=query,
+                hits=await self._text_hits(organisation_id, base, query, POOL),
+                weights=Weights(),
+                graph=self._graph,
+                knowledge=self._knowledge,
+                hops=hops,
+                limit=GRAPH_PASSAGES,
+            )
             judged = await self._judged(organisation_id, base, query, hits)
         ranked = rerank(merge([*hits, *judged]), Weights(), top=len(hits))
         return {
