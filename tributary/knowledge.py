@@ -6,9 +6,10 @@ from uuid import UUID
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeWriter
-from tributary.domain.errors import DependencyError
+from tributary.domain.errors import Conflict, DependencyError
 from tributary.domain.knowledge import KnowledgeBase
 from tributary.models.embeddings import TextEmbedders
+from tributary.models.names import parse_embedding
 
 logger = logging.getLogger(__name__)
 
@@ -42,6 +43,36 @@ class KnowledgeBases:
         dimension = await self._embedders.dimension(chosen)
         return await self._writer.create_knowledge_base(
             organisation_id, name=name, description=description, embedding=chosen, dimension=dimension
+        )
+
+    async def update(
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        *,
+        name: str | None,
+        description: str | None,
+        embedding: str | None,
+    ) -> KnowledgeBase:
+        """Changes what is not None.
+
+        Raises:
+            NotFound: unknown.
+            Conflict: `embedding` is another one than it has. Its vectors would not be of one space any more.
+        """
+        if embedding is not None:
+            # Nothing is changed: it is looked up.
+            base = await self._writer.update_knowledge_base(
+                organisation_id, knowledge_base_id, name=None, description=None
+            )
+            if base.embedding != embedding:
+                parse_embedding(embedding)
+                raise Conflict(
+                    f"The knowledge base is embedded by {base.embedding}; the operator moves it to another embedding "
+                    f"with `tributary reindex {base.id} --embedding {embedding}`"
+                )
+        return await self._writer.update_knowledge_base(
+            organisation_id, knowledge_base_id, name=name, description=description
         )
 
     async def delete(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:

@@ -32,7 +32,7 @@ from stores.protocols.conversations import ConversationStore
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
 from stores.protocols.usage import UsageLedger
-from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion
+from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion, open_reindexing
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
 from tributary.graph_assembly import Graphs, open_graphs
@@ -47,6 +47,7 @@ from tributary.models.chat import ChatModels
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
 from tributary.models.gateway import ModelGateway
 from tributary.models.pricing import Prices
+from tributary.reindexing import Reindexing
 from tributary.retrieval import Retrieval
 from tributary.settings import Settings
 from tributary.spending import Spending
@@ -83,6 +84,7 @@ class Services:
     removal: ConversationRemoval
     upkeep: Upkeep
     worker: Worker
+    reindexing: Reindexing
     indexing: IndexTending
     chat_ports: ChatPorts
     #: What `/readyz` asks, by name.
@@ -271,6 +273,9 @@ def _wire(
             unused_hours=settings.unused_attachment_hours,
         ),
         worker=worker,
+        reindexing=open_reindexing(
+            settings, database, workshop, embedders, blobs, knowledge, images, spending
+        ),
         indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn)),
         chat_ports=ports,
         checks={"postgresql": database.check, "files": blobs.check},

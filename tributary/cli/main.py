@@ -79,6 +79,23 @@ def ask(
     )
 
 
+@app.command()
+def reindex(
+    kb: Annotated[str, typer.Argument(help="Knowledge base by name or id")],
+    embedding: Annotated[
+        str | None, typer.Option(help="The embedding to move it to; by default it is embedded anew by its own")
+    ] = None,
+    discard: Annotated[bool, typer.Option("--discard", help="Give up what a run that was cut off has done")] = False,
+    org: Org = "demo",
+    data: Data = None,
+) -> None:
+    """Embeds a knowledge base anew while it is searched by what it has. Cut off, it goes on when it is run again."""
+    from tributary.cli.reindexing import reindex as command
+
+    settings = load_settings(data)
+    run(lambda: command(settings, organisation=org, name=kb, embedding=embedding, discard=discard), settings)
+
+
 @keys.command("create")
 def create_key(
     org: Annotated[str, typer.Option("--org", help="Organisation; made where it is new")],

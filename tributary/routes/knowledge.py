@@ -26,6 +26,7 @@ class NewKnowledgeBase(Body):
 class KnowledgeBaseChanges(Body):
     name: Name | None = Field(None, max_length=200)
     description: Text | None = Field(None, max_length=10_000)
+    embedding: Text | None = Field(None, max_length=200, description="Changed by `tributary reindex` alone")
 
 
 class KnowledgeBaseShape(Shape):
@@ -122,8 +123,12 @@ async def get_knowledge_base(kb_id: str, caller: CallerOf, services: ServicesOf)
 async def update_knowledge_base(
     kb_id: str, body: KnowledgeBaseChanges, caller: OwnerOf, services: ServicesOf
 ) -> KnowledgeBaseShape:
-    base = await services.knowledge.update_knowledge_base(
-        caller.organisation_id, parse_id("knowledge base", kb_id), name=body.name, description=body.description
+    base = await services.knowledge_bases.update(
+        caller.organisation_id,
+        parse_id("knowledge base", kb_id),
+        name=body.name,
+        description=body.description,
+        embedding=body.embedding,
     )
     return shape(base)
 
