@@ -14,6 +14,7 @@ from stores.postgres.database import Database
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.queue import PostgresIngestQueue
 from stores.postgres.queue_consumer import PostgresIngestConsumer
+from stores.postgres.reindexing import PostgresReindexing
 from stores.postgres.signals import PostgresSignals
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphWriter
@@ -24,15 +25,17 @@ from tributary.ingestion.batching import BatchedEmbedders
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
+from tributary.ingestion.pictures import StoredPictures
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
 from tributary.models.embeddings import TextEmbedders
 from tributary.models.protocols import ImageSpaces
+from tributary.reindexing import Reindexing
 from tributary.settings import E5, Settings
-
-
 from tributary.spending import Spending
+
+
 def caller_of_context(runtime: Runtime[Context]) -> UUID:
     """The organisation that the server put into the run's context, from the authenticated request."""
     return UUID(runtime.context.organisation_id)
@@ -47,6 +50,28 @@ def local_chat_model(embedders: TextEmbedders) -> Callable[[], BaseChatModel]:
         return ExtractiveChatModel(embedder=embedders.embedder(E5))
 
     return build
+
+
+def open_reindexing(
+    settings: Settings,
+    database: Database,
+    workshop: Sandbox,
+    embedders: TextEmbedders,
+    blobs: BlobStore,
+    knowledge: PostgresKnowledge,
+    images: ImageSpaces,
+    spending: Spending,
+) -> Reindexing:
+    """What moves knowledge bases to another embedding."""
+    parser = SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work")
+    return Reindexing(
+        knowledge=knowledge,
+        store=PostgresReindexing(database),
+        embedders=embedders,
+        images=images,
+        pictures=StoredPictures(blobs=blobs, parser=parser),
+        metered=spending.ingesting,
+    )
 
 
 def open_blobs(settings: Settings) -> BlobStore:
