@@ -8,6 +8,7 @@ from langgraph.runtime import Runtime
 
 from graphs.ingest import IngestPorts, build_ingest_graph
 from nodes.chat.state import Context
+from nodes.ingest.summarise import Summariser
 from stores.blobs.disk import DiskBlobs
 from stores.blobs.s3 import S3Blobs
 from stores.postgres.database import Database
@@ -26,13 +27,15 @@ from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
 from tributary.ingestion.pictures import StoredPictures
+from tributary.ingestion.model_summaries import ModelSummariser
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
 from tributary.models.embeddings import TextEmbedders
+from tributary.models.gateway import ModelGateway
 from tributary.models.protocols import ImageSpaces
 from tributary.reindexing import Reindexing
-from tributary.settings import E5, Settings
+from tributary.settings import E5, EXTRACTIVE, Settings
 from tributary.spending import Spending
 
 
@@ -90,6 +93,13 @@ def open_blobs(settings: Settings) -> BlobStore:
     )
 
 
+def _summariser(settings: Settings, workshop: Sandbox, models: ModelGateway) -> Summariser:
+    local = LocalSummariser(workshop)
+    if settings.ingest_model == EXTRACTIVE:
+        return local
+    return ModelSummariser(models=models, model=settings.ingest_model, local=local)
+
+
 def open_ingestion(
     settings: Settings,
     database: Database,
@@ -102,6 +112,7 @@ def open_ingestion(
     signals: PostgresSignals,
     images: ImageSpaces,
     spending: Spending,
+    models: ModelGateway,
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
     staging = RecentStaging(DiskStaging(settings.data / "work"))
@@ -116,7 +127,7 @@ def open_ingestion(
         parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
         embedders=BatchedEmbedders(embedders),
         images=images,
-        summariser=LocalSummariser(workshop),
+        summariser=_summariser(settings, workshop, models),
         extractor=LocalExtractor(workshop),
         progress=progress,
     )

@@ -205,6 +205,7 @@ def _wire(
     idempotency = PostgresIdempotency(database)
     uploads = Uploads(attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming")
     stops = Stops(signals)
+    gateway = ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout)
     usage = PostgresUsage(database)
     spending = Spending(ledger=usage, prices=Prices(settings.prices, capabilities.price), learn=capabilities.of)
     ports = ChatPorts(
@@ -222,7 +223,7 @@ def _wire(
         conversations=conversations,
         attachments=attachments,
         pictures=PreparedPictures(sandbox),
-        models=ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout),
+        models=gateway,
         stops=stops,
         budget=spending,
     )
@@ -235,7 +236,7 @@ def _wire(
         meter=spending.turn_meter,
     )
     documents, worker = open_ingestion(
-        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images, spending
+        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images, spending, gateway
     )
     return Services(
         settings=settings,

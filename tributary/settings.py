@@ -99,6 +99,11 @@ class Settings(BaseSettings):
     )
 
     chat_model: str = Field(EXTRACTIVE, alias="TRIBUTARY_CHAT_MODEL", description="The model of new bots.")
+    ingest_model: str = Field(
+        EXTRACTIVE,
+        alias="TRIBUTARY_INGEST_MODEL",
+        description="The model that reads documents when they are ingested.",
+    )
     embedding: str = Field(E5, alias="TRIBUTARY_EMBEDDING", description="The embedding of new knowledge bases.")
     prices: dict[str, tuple[float, float]] = Field(
         default_factory=dict,

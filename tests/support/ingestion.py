@@ -11,6 +11,7 @@ from uuid import UUID
 from graphs.ingest import IngestPorts, build_ingest_graph
 from nodes.chat.state import Context
 from nodes.ingest.state import Place
+from nodes.ingest.summarise import Summariser
 from stores.blobs.disk import DiskBlobs
 from stores.memory.graph import MemoryGraph
 from stores.memory.knowledge import MemoryKnowledge
@@ -100,6 +101,7 @@ class Workshop:
     parser: Any = None
     images: Any = field(default_factory=ByteEmbedder)
     concurrency: int = 1
+    summariser: Summariser = field(default_factory=FirstSentence)
 
     def __post_init__(self) -> None:
         reports = ProgressReports(writer=self.knowledge, signals=self.signals, pause=0.0)
@@ -140,7 +142,7 @@ class Workshop:
             parser=self.parser,
             embedders=self.embedder,
             images=self.images,
-            summariser=FirstSentence(),
+            summariser=self.summariser,
             extractor=CapitalisedWords(),
             progress=self.progress,
         )
