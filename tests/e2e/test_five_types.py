@@ -1,7 +1,6 @@
 """Five files of five types in one message: each takes its path, and the model gets exactly this (SPEC §2, §4)."""
 
 import base64
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -9,25 +8,24 @@ import pytest
 
 from tests.support import files
 from tests.support.documents import wait_until_ready
-from tests.support.launching import Launcher
-from tests.support.provider import Provider, run_provider
+from tests.support.provided import Chatting
+from tests.support.provider import Provider
 from tests.support.provider_faults import Refuse
+
+pytest_plugins = ["tests.support.provided_fixtures"]
 
 PNG, PDF, MARKDOWN = files.png(), files.pdf(1), "# Plan\n\nThe crane is green.\n"
 WAV, MP3 = files.wav(), files.mp3()
 
 
 @pytest.fixture
-def provider() -> Iterator[Provider]:
-    with run_provider() as provider:
-        yield provider
+def provider(chatting: Chatting) -> Provider:
+    return chatting.provider
 
 
 @pytest.fixture
-def client(launcher: Launcher, provider: Provider) -> Iterator[httpx.Client]:
-    running = launcher.start(environment=provider.environment())
-    with running.client(launcher.key()) as client:
-        yield client
+def client(chatting: Chatting) -> httpx.Client:
+    return chatting.client
 
 
 def upload(client: httpx.Client) -> list[dict[str, str]]:

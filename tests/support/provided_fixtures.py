@@ -14,7 +14,7 @@ from tests.support.provided import Chatting
 from tests.support.provider import Provider, run_provider
 
 #: Seconds of silence after which a provider counts as gone.
-SILENCE = 1.5
+SILENCE = 2.5
 
 
 @dataclass(frozen=True)
