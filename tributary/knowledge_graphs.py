@@ -13,7 +13,7 @@ from stores.protocols.graph_engines import (
     GraphGround,
     GraphPlacement,
 )
-from tributary.domain.errors import Conflict, InvalidRequest
+from tributary.domain.errors import Conflict, DependencyUnavailable, InvalidRequest
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +35,13 @@ class KnowledgeGraphs:
         self._engines = engines
         self._placement = placement
         self._ground = ground
+
+    async def size(self, organisation_id: UUID, knowledge_base_id: UUID) -> tuple[Engine, GraphCounts]:
+        """Which engine holds the graph, and how much of it there is. Nothing is in PostgreSQL until it is written."""
+        held = await self._placement.engine(organisation_id, knowledge_base_id) or Engine.POSTGRES
+        if held not in self._engines:
+            raise DependencyUnavailable("The graph of this knowledge base lies in Neo4j, and NEO4J_URI is not set")
+        return held, await self._engines[held].counts(organisation_id, knowledge_base_id)
 
     async def move(
         self, organisation_id: UUID, knowledge_base_id: UUID, to: Engine, tell: Tell = lambda _: None

@@ -96,6 +96,25 @@ def reindex(
     run(lambda: command(settings, organisation=org, name=kb, embedding=embedding, discard=discard), settings)
 
 
+@app.command()
+def graph(
+    kb: Annotated[str, typer.Argument(help="Knowledge base, by name or id")],
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", help="Draws the graph into this file", dir_okay=False),
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="Moves the graph to `postgres` or `neo4j`")] = None,
+    nodes: Annotated[int, typer.Option(help="Entities drawn, the most mentioned first", min=1, max=5000)] = 2000,
+    org: Org = "demo",
+    data: Data = None,
+) -> None:
+    """A knowledge graph: how large it is and where it is kept; with options it is drawn or moved."""
+    from tributary.cli.graphs import graph as command
+
+    settings = load_settings(data)
+    run(lambda: command(settings, organisation=org, name=kb, html=html, to=to, nodes=nodes), settings)
+
+
 @keys.command("create")
 def create_key(
     org: Annotated[str, typer.Option("--org", help="Organisation; made where it is new")],
