@@ -6,8 +6,19 @@ from types import TracebackType
 from typing import Any
 
 import psutil
+import psycopg
+from psycopg import sql
 
+from stores.postgres.database import translated
 from tributary.domain.errors import DependencyUnavailable
+
+#: What the server is told beyond its defaults. Statements here take milliseconds: compiling them costs more than it
+#: gives. An index is built by one process, which leaves the other cores to those who chat, and in memory: its graph
+#: takes about 2 kB a vector of 384 dimensions.
+_SETTINGS = {"jit": "off", "max_parallel_maintenance_workers": "0"}
+_BUILD_MEMORY_SHARE = 1 / 8
+_BUILD_MEMORY_MOST = 2 * 2**30
+_CURRENT = "SELECT setting FROM pg_settings WHERE name = %s"
 
 #: Where the wheel keeps the ids of the processes that use a server; the last of them stops it.
 _USERS = ".handle_pids.json"
@@ -22,6 +33,20 @@ def _forget_the_dead(users: Path) -> None:
     alive = [pid for pid in listed if psutil.pid_exists(pid)]
     if alive != listed:
         users.write_text(json.dumps(alive))
+
+
+def _configure(dsn: str) -> None:
+    """Settings that a running server takes up; they are kept in its data folder."""
+    memory = min(_BUILD_MEMORY_MOST, int(psutil.virtual_memory().total * _BUILD_MEMORY_SHARE))
+    wanted = {**_SETTINGS, "maintenance_work_mem": str(memory // 1024)}
+    with translated(), psycopg.connect(dsn, autocommit=True) as connection:
+        current = {name: connection.execute(_CURRENT, (name,)).fetchone() for name in wanted}
+        differing = {name: value for name, value in wanted.items() if current[name] != (value,)}
+        for name, value in differing.items():
+            statement = sql.SQL("ALTER SYSTEM SET {} = {}").format(sql.Identifier(name), sql.Literal(value))
+            connection.execute(statement)
+        if differing:
+            connection.execute("SELECT pg_reload_conf()")
 
 
 class EmbeddedPostgres:
@@ -52,7 +77,9 @@ class EmbeddedPostgres:
             self._server = get_server(self._folder, cleanup_mode="stop")
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             raise DependencyUnavailable(f"The embedded PostgreSQL did not start; see {self._folder / 'log'}") from error
-        return str(self._server.get_uri())
+        dsn = str(self._server.get_uri())
+        _configure(dsn)
+        return dsn
 
     def stop(self) -> None:
         if self._server is not None:
