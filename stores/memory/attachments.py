@@ -1,6 +1,7 @@
 """Attachments, quotas and billing events in memory."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 from uuid import UUID
 
@@ -42,6 +43,10 @@ class MemoryAttachments:
 
     async def check_quota(self, organisation_id: UUID, size: int) -> None:
         require_room(await self._usage(organisation_id), size)
+
+    async def require_document_room(self, organisation_id: UUID, size: int) -> None:
+        """As `check_quota`, for a document: the files of a day are those of messages."""
+        require_room(replace(await self._usage(organisation_id), files_per_day=None), size)
 
     async def resolve(
         self, organisation_id: UUID, claims: Sequence[AttachmentClaim], *, conversation_id: UUID | None

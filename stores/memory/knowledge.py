@@ -1,6 +1,6 @@
 """Knowledge bases, documents and chunks in memory: the reader, with the writer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
@@ -23,8 +23,15 @@ from tributary.domain.knowledge import (
 from tributary.models.protocols import Vectors
 
 
+async def _no_quota(_: UUID, __: int) -> None:
+    return None
+
+
 class MemoryKnowledge(MemoryKnowledgeReader):
-    """`KnowledgeReader` and `KnowledgeWriter` in memory."""
+    """`KnowledgeReader` and `KnowledgeWriter` in memory. `require_room` raises where a quota, which others keep, has no
+    room for that many bytes more."""
+
+    require_room: Callable[[UUID, int], Awaitable[None]] = staticmethod(_no_quota)
 
     async def create_knowledge_base(
         self, organisation_id: UUID, *, name: str, description: str, embedding: str, dimension: int
@@ -54,6 +61,7 @@ class MemoryKnowledge(MemoryKnowledgeReader):
 
     async def add_document(self, document: Document) -> None:
         self._known(document.organisation_id, document.knowledge_base_id)
+        await self.require_room(document.organisation_id, document.size)
         self._documents[document.organisation_id, document.id] = document
 
     async def update_document(
@@ -84,6 +92,8 @@ class MemoryKnowledge(MemoryKnowledgeReader):
     ) -> tuple[Document, str | None]:
         former = await self.document(organisation_id, knowledge_base_id, document_id)
         source = replacement or former
+        if source.size > former.size:
+            await self.require_room(organisation_id, source.size - former.size)
         renewed = replace(
             former,
             filename=source.filename,

@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from stores.postgres import knowledge_rows as rows
 from stores.postgres.database import Connection, Database
+from stores.postgres.document_quota import require_document_room
 from stores.postgres.graph_sums import forget_document
 from stores.postgres.knowledge_reading import DOCUMENT, fetch_knowledge_bases
 from stores.postgres.statements import query
@@ -129,6 +130,7 @@ class PostgresCatalogueWriter:
         parameters["topics"] = list(document.topics)
         try:
             async with self._database.organisation(document.organisation_id) as connection:
+                await require_document_room(connection, document.organisation_id, document.size)
                 await connection.execute(_ADD_DOCUMENT, parameters)
         except psycopg.errors.ForeignKeyViolation as error:
             raise NotFound("Knowledge base", document.knowledge_base_id) from error
@@ -161,6 +163,8 @@ class PostgresCatalogueWriter:
         async with self._database.organisation(organisation_id) as connection:
             former = await _lock_document(connection, parameters)
             source = replacement or former
+            if source.size > former.size:
+                await require_document_room(connection, organisation_id, source.size - former.size)
             for name in ("filename", "title", "content_type", "size", "sha256", "storage_key"):
                 parameters[name] = getattr(source, name)
             row = await (await connection.execute(_RENEW_DOCUMENT, parameters)).fetchone()

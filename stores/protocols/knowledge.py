@@ -80,7 +80,8 @@ class KnowledgeWriter(Protocol):
         ...
 
     async def add_document(self, document: Document) -> None:
-        """Raises `NotFound` where the knowledge base is unknown."""
+        """Raises `NotFound` where the knowledge base is unknown, `QuotaExceeded` where the organisation's quota of
+        bytes has no room for it: counted in the same transaction, so that no two pass together."""
         ...
 
     async def update_document(
@@ -103,7 +104,7 @@ class KnowledgeWriter(Protocol):
     ) -> tuple[Document, str | None]:
         """Queues the document again under the next revision, with the file of `replacement` where there is one.
         What is searchable stays until the new revision is written. Returns the document, and the storage key that
-        nothing needs any more."""
+        nothing needs any more. Raises `QuotaExceeded` as `add_document` does, and then nothing is changed."""
         ...
 
     async def delete_document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> str:

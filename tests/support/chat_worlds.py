@@ -225,10 +225,12 @@ async def _in_memory() -> ChatWorld:
     tables, knowledge, queue = MemoryTables(clock), MemoryKnowledge(), MemoryTurnQueue()
     identity, checkpoints = MemoryIdentity(tables), MemoryCheckpoints()
     acme, globex = await _organisations(identity)
+    attachments = MemoryAttachments(tables, knowledge)
+    knowledge.require_room = attachments.require_document_room
     return ChatWorld(
         identity=identity,
         bots=MemoryBots(tables, knowledge),
-        attachments=MemoryAttachments(tables, knowledge),
+        attachments=attachments,
         conversations=MemoryConversations(tables, queue, checkpoints),
         queue=queue,
         other_queue=queue,
