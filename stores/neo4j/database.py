@@ -1,7 +1,7 @@
 """Sessions on Neo4j, and the one place where its driver's errors become ours."""
 
 import asyncio
-import logging
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -11,8 +11,6 @@ from tributary.domain.errors import DependencyUnavailable, InvalidRequest
 
 if TYPE_CHECKING:
     from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -28,6 +26,7 @@ WRITE_TIMEOUT = 120.0
 #: A socket that was idle for so many seconds is tried before it is used: firewalls forget connections silently.
 IDLE = 15.0
 
+_ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _AWAY = "Neo4j can't be reached"
 #: What the server says when not the statement is at fault.
 _REFUSALS = {
@@ -118,6 +117,8 @@ class Neo4jDatabase:
         from neo4j import AsyncGraphDatabase, NotificationMinimumSeverity
         from neo4j.exceptions import ConfigurationError
 
+        if not _ADDRESS.match(self._uri):
+            raise DependencyUnavailable("NEO4J_URI is no address of Neo4j: it begins with bolt:// or neo4j://")
         try:
             return AsyncGraphDatabase.driver(
                 self._uri,
@@ -132,7 +133,7 @@ class Neo4jDatabase:
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
             )
         except (ConfigurationError, ValueError) as error:
-            raise DependencyUnavailable(f"NEO4J_URI is not an address of Neo4j: {error}") from error
+            raise DependencyUnavailable(f"NEO4J_URI is no address of Neo4j: {error}") from error
 
 
 def _limited(

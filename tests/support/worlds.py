@@ -75,6 +75,13 @@ class World:
     organisation_id: UUID
     other_id: UUID
     embedder: PlainEmbedder = field(default_factory=PlainEmbedder)
+    #: The PostgreSQL that keeps it; None in memory.
+    postgres: Database | None = None
+
+    @property
+    def database(self) -> Database:
+        assert self.postgres is not None, "a world in memory has no database"
+        return self.postgres
 
     async def knowledge_base(self, name: str = "manuals", *, organisation_id: UUID | None = None) -> KnowledgeBase:
         return await self.knowledge.create_knowledge_base(
@@ -171,7 +178,7 @@ async def open_world(dsn: str | None, neo4j: Neo4jServer | None = None) -> Async
     try:
         organisations = await _organisation(database), await _organisation(database)
         async with open_graph(database, neo4j) as graph:
-            yield World(PostgresKnowledge(database), PostgresSearch(database), graph, *organisations)
+            yield World(PostgresKnowledge(database), PostgresSearch(database), graph, *organisations, postgres=database)
     finally:
         await database.close()
 

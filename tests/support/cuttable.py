@@ -1,0 +1,75 @@
+"""A way to a server that a test can cut and mend, as a network or a restart does."""
+
+import socket
+import threading
+from types import TracebackType
+from typing import Self
+
+
+class CuttableWay:
+    """A TCP port of its own that leads to another. Cut, it refuses, and ends what runs."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = host, port
+        self._listener: socket.socket | None = None
+        self._pairs: list[socket.socket] = []
+        self._lock = threading.Lock()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port: int = free.getsockname()[1]
+
+    def __enter__(self) -> Self:
+        self.mend()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.cut()
+
+    def mend(self) -> None:
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", self.port))
+        listener.listen()
+        self._listener = listener
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+
+    def cut(self) -> None:
+        with self._lock:
+            ending, self._pairs = self._pairs, []
+            listener, self._listener = self._listener, None
+        for each in (listener, *ending):
+            if each is not None:
+                _end(each)
+
+    def _accept(self, listener: socket.socket) -> None:
+        while True:
+            try:
+                near, _ = listener.accept()
+            except OSError:
+                return
+            far = socket.create_connection(self._target)
+            with self._lock:
+                self._pairs += [near, far]
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=_carry, args=(source, target), daemon=True).start()
+
+
+def _carry(source: socket.socket, target: socket.socket) -> None:
+    try:
+        while part := source.recv(65536):
+            target.sendall(part)
+    except OSError:
+        pass
+    finally:
+        _end(target)
+
+
+def _end(each: socket.socket) -> None:
+    try:
+        each.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+    finally:
+        each.close()
