@@ -6,7 +6,7 @@ from nodes.chat.billing import TurnBudget, Unlimited
 from nodes.chat.invoke import ChatModel, StopSignals
 from nodes.chat.loading import Pictures
 from nodes.chat.state import CallerOf
-from nodes.retrieval.branches import QueryEmbedding
+from nodes.retrieval.question_vectors import QueryEmbedding
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.blobs import BlobStore
 from stores.protocols.bots import BotStore

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from nodes.retrieval.branches import QueryEmbedding, find_described
+from nodes.retrieval.branches import find_described
 from nodes.retrieval.evidence import find_evidence
 from nodes.retrieval.pictures import find_pictures
 from nodes.retrieval.query import enhanced_query
+from nodes.retrieval.question_vectors import QueryEmbedding
 from nodes.retrieval.ranking import merge, needs_terms, rerank
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Protocol
 from uuid import UUID
 
 from langgraph.errors import NodeError, NodeTimeoutError
@@ -12,7 +11,8 @@ from langgraph.types import Command, Send
 from nodes.chat.state import CallerOf, Context
 from nodes.retrieval.evidence import find_evidence
 from nodes.retrieval.pictures import find_pictures
-from nodes.retrieval.query import enhanced_query, recent_text
+from nodes.retrieval.query import recent_text
+from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
 from nodes.retrieval.state import BranchTask, BranchUpdate, KnowledgeGraphFacts, weights_of
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphReader
@@ -21,7 +21,7 @@ from stores.protocols.search import ChunkSearch
 from tributary.domain.errors import CallerError, DependencyError
 from tributary.domain.knowledge import KnowledgeBaseMap
 from tributary.domain.retrieval import Branch, Degradation, Hit, KnowledgeMap, MapEntry
-from tributary.models.protocols import ImageSpaces, SharedSpaceEmbedder, TextEmbedder, Vectors
+from tributary.models.protocols import ImageSpaces, SharedSpaceEmbedder, Vectors
 
 #: Candidates that a branch brings to the merge, of each knowledge base.
 CANDIDATES = 20
@@ -29,14 +29,6 @@ CANDIDATES = 20
 POOL = 100
 #: Documents that the map of a knowledge base names.
 MAP_DOCUMENTS = 20
-
-
-class QueryEmbedding(Protocol):
-    """Embeds questions; the branches of a turn that ask for the same text share one call."""
-
-    def embedder(self, name: str) -> TextEmbedder: ...
-
-    async def embed_query(self, name: str, text: str) -> Vectors: ...
 
 
 async def search_text(
@@ -54,26 +46,12 @@ async def search_text(
     if not plan["query"].strip():
         return {}
     organisation, base_id = caller(runtime), UUID(base["id"])
-    vector = await _question_vector(task, queries)
+    vector = await question_vector(plan, base["embedding"], queries)
     hits, pictures = await asyncio.gather(
         _text_hits(task, organisation, vector, search, queries),
         find_described(organisation, base_id, vector, images.shared_embedder(base["embedding"]), search, knowledge),
     )
     return {"hits": [*hits[:CANDIDATES], *pictures]}
-
-
-async def _question_vector(task: BranchTask, queries: QueryEmbedding) -> Vectors:
-    """The vector of the question with the conversation before it."""
-    plan, embedding = task["plan"], task["knowledgeBase"]["embedding"]
-    embedder = queries.embedder(embedding)
-    text = await asyncio.to_thread(
-        enhanced_query,
-        plan["query"],
-        plan["recent"],
-        count_tokens=embedder.count_tokens,
-        max_tokens=embedder.max_tokens,
-    )
-    return await queries.embed_query(embedding, text)
 
 
 async def _text_hits(
@@ -206,7 +184,8 @@ async def _hits_to_go_on_from(
         return ()
     try:
         async with asyncio.timeout(patience):
-            return await _text_hits(task, organisation_id, await _question_vector(task, queries), search, queries)
+            vector = await question_vector(task["plan"], task["knowledgeBase"]["embedding"], queries)
+            return await _text_hits(task, organisation_id, vector, search, queries)
     except (DependencyError, CallerError, TimeoutError):
         return ()
 

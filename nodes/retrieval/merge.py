@@ -6,8 +6,8 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
-from nodes.retrieval.branches import QueryEmbedding
 from nodes.retrieval.query import recent_text
+from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
 from nodes.retrieval.ranking import by_knowledge_base, merge, needs_terms, rerank
 from nodes.retrieval.state import KnowledgeBaseRef, RetrievalState, SearchPlan, weights_of
 from stores.protocols.search import ChunkSearch
@@ -42,7 +42,7 @@ async def _judged(
                     [UUID(hit["chunkId"]) for hit in unjudged],
                     query=plan["query"],
                     recent=recent_text(plan["recent"]),
-                    vector=await queries.embed_query(base["embedding"], plan["query"]),
+                    vector=await question_vector(plan, base["embedding"], queries),
                     embedder=queries.embedder(base["embedding"]),
                 )
             )

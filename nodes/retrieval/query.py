@@ -2,8 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
+from tributary.text.words import keys, term_spans
+
 RECENT = "Recent conversation: "
 CURRENT = "Current query: "
+#: The conversation weighs as much as this many words of the question.
+_CONVERSATION_WORDS = 1.5
 
 
 def recent_text(recent: Sequence[str]) -> str:
@@ -22,6 +26,13 @@ def enhanced_query(
     room = max_tokens - sum(count_tokens([f"{CURRENT}{query}", RECENT]))
     kept = _newest_that_fit(before, room, count_tokens)
     return f"{RECENT}{kept}\n{CURRENT}{query}" if kept else query
+
+
+def conversation_share(query: str) -> float:
+    """How much of a question's meaning is to come from the conversation before it: all where the question names
+    nothing ("and why?"), little where it stands by itself."""
+    named = len(set(keys(query))) if term_spans(query) else 0
+    return _CONVERSATION_WORDS / (_CONVERSATION_WORDS + named)
 
 
 def _newest_that_fit(text: str, room: int, count_tokens: Callable[[Sequence[str]], list[int]]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nodes.retrieval.query import enhanced_query
+from nodes.retrieval.query import conversation_share, enhanced_query
 
 
 def words(texts: Sequence[str]) -> list[int]:
@@ -31,3 +31,17 @@ def test_the_oldest_part_of_the_conversation_goes_first_when_the_window_is_full(
 def test_a_question_that_fills_the_window_stands_alone() -> None:
     question = "long " * 40
     assert enhanced_query(question, ["before"], count_tokens=words, max_tokens=30) == question
+
+
+def test_a_question_that_names_nothing_is_searched_by_the_conversation() -> None:
+    assert conversation_share("And why is it?") == 1.0
+
+
+def test_the_more_a_question_names_the_less_the_conversation_counts() -> None:
+    questions = ["And the price?", "What is the price of pumps?", "Which price had steel pumps in Berlin last year?"]
+    shares = [conversation_share(question) for question in questions]
+    assert 1.0 > shares[0] > shares[1] > shares[2] > 0.0
+
+
+def test_questions_in_scripts_without_spaces_name_things_too() -> None:
+    assert conversation_share("北京大学在哪里?") < 0.3
