@@ -28,6 +28,17 @@ def require_embedding(made_by: str | None, embedding: str | None) -> None:
         raise EmbeddingChanged(f"The knowledge base was moved from {made_by} to {embedding} meanwhile")
 
 
+def require_same_space(asked_with: str, embedding: str | None) -> None:
+    """Raises `Conflict` when a question was embedded by another model than the knowledge base is: its cosines say
+    nothing. None is a knowledge base that is gone."""
+    if embedding is not None and asked_with != embedding:
+        raise other_space()
+
+
+def other_space() -> Conflict:
+    return Conflict("The question was embedded by another model than the knowledge base")
+
+
 def require_directions(vectors: Vectors) -> None:
     """Raises `Conflict` when a row is not finite or all zero."""
     if not np.isfinite(vectors).all() or not vectors.any(axis=-1).all():

@@ -11,8 +11,7 @@ from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.knowledge_reading import StoredContent
 from stores.postings import unpack
 from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Scale, rank, weigh_terms
-from stores.vectors import require_directions
-from tributary.domain.errors import Conflict
+from stores.vectors import other_space, require_directions, require_same_space
 from tributary.domain.knowledge import Document
 from tributary.domain.retrieval import Hit
 from tributary.models.protocols import TextEmbedder, Vectors
@@ -51,7 +50,7 @@ class MemorySearch:
         embedder: TextEmbedder,
         limit: int,
     ) -> Sequence[Hit]:
-        measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector)
+        measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector, embedder)
         found = measured.found(max(POOL, limit))
         hits = rank(found, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
         return hits[:limit]
@@ -69,7 +68,7 @@ class MemorySearch:
     ) -> Sequence[Hit]:
         if not chunk_ids:
             return []
-        measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector)
+        measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector, embedder)
         found = measured.found(POOL, given=chunk_ids)
         hits = rank(found, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
         wanted = {str(chunk_id) for chunk_id in chunk_ids}
@@ -91,15 +90,23 @@ class MemorySearch:
         return sorted(best.items(), key=lambda item: (-item[1], item[0]))[:limit]
 
     def _measure(
-        self, organisation_id: UUID, knowledge_base_id: UUID, query: str, recent: str, vector: Vectors
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        query: str,
+        recent: str,
+        vector: Vectors,
+        embedder: TextEmbedder,
     ) -> _Measured:
         require_directions(vector)
+        base = self._knowledge.knowledge_base(organisation_id, knowledge_base_id)
+        require_same_space(embedder.name, base.embedding if base else None)
         contents = self._knowledge.contents(organisation_id, knowledge_base_id)
         lexical, ideal = _lexical(contents, weigh_terms(query, recent))
         candidates = []
         for document, content in contents:
             if content.vectors.size and content.vectors.shape[1] != vector.shape[0]:
-                raise Conflict("The question was embedded by another model than the knowledge base")
+                raise other_space()
             cosines = _unit(content.vectors) @ _unit(vector) if content.chunks else np.zeros(0)
             summary = content.summary_vector
             guide = None if summary is None else float(_unit(summary) @ _unit(vector))

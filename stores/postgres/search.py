@@ -9,13 +9,16 @@ from psycopg.rows import DictRow
 
 from stores.postgres.database import Database
 from stores.postgres.search_sql import SEARCH, SIMILAR_IMAGES
+from stores.postgres.statements import Rows, Statement, pipelined
 from stores.postgres.vector_values import half_vector
 from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Scale, rank, weigh_terms
-from stores.vectors import require_directions
-from tributary.domain.errors import Conflict
+from stores.vectors import other_space, require_directions, require_same_space
 from tributary.domain.retrieval import Hit
 from tributary.models.protocols import TextEmbedder, Vectors
 
+_EMBEDDING = """
+SELECT embedding FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s
+"""
 #: What pgvector answers when it is asked to compare vectors of different dimensions.
 _OTHER_DIMENSION = "22000"
 
@@ -71,12 +74,13 @@ class PostgresSearch:
             "vectors": [half_vector(vector) for vector in vectors],
             "limit": limit,
         }
-        rows = await self._fetch(SIMILAR_IMAGES, parameters)
+        [rows] = await self._fetch([(SIMILAR_IMAGES, parameters)], parameters)
         return [(row["chunk_id"], row["cosine"]) for row in rows]
 
     async def _hits(self, parameters: dict[str, object], vector: Vectors, embedder: TextEmbedder) -> list[Hit]:
         require_directions(vector)
-        rows = await self._fetch(SEARCH, parameters | {"vector": half_vector(vector)})
+        rows, embedding = await self._searched(parameters | {"vector": half_vector(vector)})
+        require_same_space(embedder.name, embedding)
         if not rows:
             return []
         knowledge_base_id = parameters["knowledge_base"]
@@ -84,16 +88,22 @@ class PostgresSearch:
         scale = Scale(best=rows[0]["best"], ideal=rows[0]["ideal"])
         return rank([_candidate(row) for row in rows], scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
 
-    async def _fetch(self, statement: str, parameters: dict[str, object]) -> list[DictRow]:
+    async def _searched(self, parameters: dict[str, object]) -> tuple[list[DictRow], str | None]:
+        """What is found, and the knowledge base's embedding, looked at behind the search: a move to another one that
+        the search did not see is told, and one that it saw is seen here as well."""
+        rows, embeddings = await self._fetch([(SEARCH, parameters), (_EMBEDDING, parameters)], parameters)
+        return rows, embeddings[0]["embedding"] if embeddings else None
+
+    async def _fetch(self, statements: Sequence[Statement], parameters: dict[str, object]) -> list[Rows]:
         organisation_id = parameters["organisation"]
         assert isinstance(organisation_id, UUID)
         try:
             async with self._database.organisation(organisation_id) as connection:
-                return await (await connection.execute(statement, parameters)).fetchall()
+                return await pipelined(connection, organisation_id, statements)
         except psycopg.errors.DataException as error:
             if error.sqlstate != _OTHER_DIMENSION:
                 raise
-            raise Conflict("The question was embedded by another model than the knowledge base") from error
+            raise other_space() from error
 
 
 async def _question(organisation_id: UUID, knowledge_base_id: UUID, query: str, recent: str) -> dict[str, object]:

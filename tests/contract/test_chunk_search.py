@@ -1,6 +1,7 @@
 """What every search over chunks promises, one fact a test."""
 
 from collections.abc import Sequence
+from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from stores.protocols.knowledge import ImageVectors
 from stores.scoring import temper
-from tests.support.worlds import DIMENSION, World, open_world, towards
+from tests.support.worlds import DIMENSION, PlainEmbedder, World, open_world, towards
 from tributary.domain.errors import Conflict
 from tributary.domain.knowledge import KnowledgeBase
 from tributary.domain.retrieval import Hit
@@ -419,3 +420,17 @@ async def test_pictures_of_a_replaced_document_are_gone(world: World) -> None:
         world.organisation_id, kb.id, vectors=NEAR[None, :], embedding="local/descriptor", limit=5
     )
     assert found == []
+
+
+async def test_a_question_of_another_model_with_as_many_dimensions_is_a_conflict(world: World) -> None:
+    class Other(PlainEmbedder):
+        name = "test/of-the-same-size"
+
+    kb = await world.knowledge_base()
+    [chunk] = await world.written(kb, "a")
+    asked: dict[str, Any] = {"query": "a", "recent": "", "vector": towards(1), "embedder": Other()}
+
+    with pytest.raises(Conflict):
+        await world.search.search(kb.organisation_id, kb.id, **asked, limit=3)
+    with pytest.raises(Conflict):
+        await world.search.score(kb.organisation_id, kb.id, [chunk], **asked)

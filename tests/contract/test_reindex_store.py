@@ -30,6 +30,10 @@ class OtherEmbedder(PlainEmbedder):
     dimension = NEW.dimension
 
 
+class SameSizeEmbedder(PlainEmbedder):
+    name = SAME_SIZE.embedding
+
+
 def along(axis: int, dimension: int = NEW.dimension) -> Vectors:
     vector = np.zeros(dimension, np.float32)
     vector[axis] = 1.0
@@ -112,8 +116,10 @@ async def test_vectors_of_the_same_size_are_switched_all_at_once(move: Move) -> 
     assert await move.store.switch(*names(kb))
 
     assert await move.state(kb) == (SAME_SIZE.embedding, DIMENSION)
-    found = dict(await move.found(kb, along(3, DIMENSION), move.world.embedder))
+    found = dict(await move.found(kb, along(3, DIMENSION), SameSizeEmbedder()))
     assert found == {str(second): 1.0, str(first): 0.0}
+    with pytest.raises(Conflict):
+        await move.found(kb, along(3, DIMENSION), move.world.embedder)
 
 
 async def test_nothing_is_switched_while_a_chunk_or_a_document_is_left(move: Move) -> None:
