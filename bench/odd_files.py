@@ -1,6 +1,8 @@
 """Runs every file of a folder with a `manifest.jsonl` through the upload's checks and prints where they disagree.
 
-    python bench/odd_files.py --data DIR [--all]
+    python bench/odd_files.py --data DIR [--all] [--documents]
+
+With `--documents` the files go into a knowledge base instead: their type is told, and they are parsed to text.
 
 A line of the manifest names `file`, `kind` and what is `expected`: accept, reject or either. Types that can't be
 attached (Office documents, GIF) count as rightly refused when the refusal names them, and a sound file under the name
@@ -15,8 +17,10 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from tributary.domain.attachments import Modality
+from tributary.domain.attachments import FileType, Modality
 from tributary.domain.errors import CallerError, UnsupportedType
+from tributary.files.parsing.detection import CSV, DOCX, HTML, PPTX, TSV, XLSX
+from tributary.files.parsing.registry import FORMATS, document_type_of, parse_document
 from tributary.files.sandbox import Sandbox
 from tributary.files.soundness import inspect_file
 
@@ -27,6 +31,16 @@ NAMED = {
     Modality.AUDIO: {".mp3", ".wav"},
 }
 ATTACHABLE = frozenset().union(*NAMED.values())
+#: By content type, what a document of it may be named.
+DOCUMENTS = {
+    **{each.value: NAMED[each.modality] for each in FileType if each.modality is not Modality.AUDIO},
+    HTML: {".html", ".htm"},
+    CSV: {".csv"},
+    TSV: {".tsv"},
+    DOCX: {".docx", ".docm"},
+    PPTX: {".pptx", ".pptm"},
+    XLSX: {".xlsx", ".xlsm"},
+}
 
 
 @dataclass(frozen=True)
@@ -58,10 +72,31 @@ async def judge(folder: Path, line: dict[str, str], sandbox: Sandbox) -> Verdict
     return Verdict(line["file"], expected, outcome, detail, elapsed, agrees)
 
 
-async def run(folder: Path, *, show_all: bool) -> int:
+async def judge_document(folder: Path, line: dict[str, str], sandbox: Sandbox) -> Verdict:
+    """The same for a document: a file without text is taken here, and fails with that reason when it is split."""
+    started = time.perf_counter()
+    path = folder / line["file"]
+    expected = line["expected"]
+    try:
+        content_type = await sandbox.run(document_type_of, path, path.name, timeout=30.0)
+        seconds = FORMATS[content_type].seconds
+        parsed = await sandbox.run(parse_document, path, content_type, path.name, timeout=seconds)
+    except CallerError as refusal:
+        outcome, detail = f"{refusal.status} {refusal.code}", refusal.detail
+        taken = path.suffix in frozenset().union(*DOCUMENTS.values())
+        agrees = expected != "accept" or (not taken and isinstance(refusal, UnsupportedType))
+    else:
+        outcome = "accept" if parsed.text.strip() else "accept, no text"
+        agrees = expected != "reject" or path.suffix not in DOCUMENTS[content_type]
+        detail = f"{content_type}, {len(parsed.text)} characters, {len(parsed.pages)} pages"
+    elapsed = (time.perf_counter() - started) * 1000
+    return Verdict(line["file"], expected, outcome, detail, elapsed, agrees)
+
+
+async def run(folder: Path, *, show_all: bool, documents: bool) -> int:
     lines = [json.loads(line) for line in (folder / "manifest.jsonl").read_text("utf8").splitlines() if line.strip()]
     with Sandbox() as sandbox:
-        verdicts = [await judge(folder, line, sandbox) for line in lines]
+        verdicts = [await (judge_document if documents else judge)(folder, line, sandbox) for line in lines]
     for verdict in verdicts:
         if show_all or not verdict.agrees:
             mark = "  " if verdict.agrees else "✗ "
@@ -80,8 +115,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="the folder that holds manifest.jsonl")
     parser.add_argument("--all", action="store_true", help="print the files that agree, too")
+    parser.add_argument("--documents", action="store_true", help="into a knowledge base, not as attachments")
     options = parser.parse_args()
-    raise SystemExit(1 if asyncio.run(run(options.data, show_all=options.all)) else 0)
+    raise SystemExit(1 if asyncio.run(run(options.data, show_all=options.all, documents=options.documents)) else 0)
 
 
 if __name__ == "__main__":

@@ -42,12 +42,12 @@ def parse_image(path: Path) -> ParsedDocument:
 
 
 def _titles(image: ImageFile.ImageFile) -> list[object]:
-    texts = getattr(image, "text", {})
+    texts = _texts(image)
     return [texts.get("Title"), _iptc(image).get(_IPTC_TITLE), _exif(image).get(_EXIF_WINDOWS_TITLE)]
 
 
 def _captions(image: ImageFile.ImageFile) -> list[object]:
-    texts = getattr(image, "text", {})
+    texts = _texts(image)
     exif = _exif(image)
     windows = [exif.get(tag) for tag in _EXIF_WINDOWS_TEXTS]
     return [
@@ -57,6 +57,14 @@ def _captions(image: ImageFile.ImageFile) -> list[object]:
         *windows,
         texts.get("Comment"),
     ]
+
+
+def _texts(image: ImageFile.ImageFile) -> dict[str, object]:
+    """The text chunks of a PNG, which may stand behind frames that are broken."""
+    try:
+        return dict(getattr(image, "text", {}))
+    except (OSError, SyntaxError, ValueError, EOFError):
+        return {}
 
 
 def _exif(image: Image.Image) -> dict[int, object]:
