@@ -1,22 +1,25 @@
 """Citation marks in an answer: read in their usual forms, kept where their source exists, removed where not.
 
-A mark is a number (or several) in brackets: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`, `[Source 2]`, `【1】`. Not marks: what
-stands in code, `[text](url)`, `[text][1]`, `[1]: url` at the start of a line, `[^1]`, and `name[1]` that has no source.
+A mark is a number (or several) in brackets: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`, `[Source 2]`, `【1】`, `［1］`, and
+`【1†source】`, as some models are trained to write it. Not marks: what stands in code, `[text](url)`, `[text][1]`,
+`[1]: url` at the start of a line, `[^1]`, an interval like `[0, 1]`, and `name[1]` that has no source.
 """
 
 import re
 
 _LABEL = r"(?:sources?|quellen?|ref(?:erence)?s?\.?)?\s*:?\s*"
-_MARK = re.compile(rf"^{_LABEL}#?\d{{1,3}}(?:\s*(?:,|;|&|and|–|-)\s*(?:{_LABEL}#?)?\d{{1,3}})*$", re.IGNORECASE)
+_MARK = re.compile(
+    rf"^{_LABEL}#?\d{{1,3}}(?:\s*(?:[,;&，、–-]|and|und)\s*(?:{_LABEL}#?)?\d{{1,3}})*(?:†.*)?$", re.IGNORECASE
+)
 _PART = re.compile(r"\d{1,3}(?:\s*[–-]\s*\d{1,3})?")
 #: The longest bracket that can still be a mark; what is longer is text and goes on at once.
 _LONGEST = 48
-_OPEN, _CLOSE = "[【", "]】"
+_OPEN, _CLOSE = "[【［", "]】］"
 
 
 def _numbers(inner: str) -> list[int]:
     numbers: list[int] = []
-    for part in _PART.findall(inner):
+    for part in _PART.findall(inner.partition("†")[0]):
         ends = [int(end) for end in re.split(r"\s*[–-]\s*", part)]
         numbers.extend(range(ends[0], min(ends[-1], ends[0] + 50) + 1))
     return list(dict.fromkeys(numbers))
@@ -130,8 +133,9 @@ class CitationFilter:
             text = self._emit(length)
             self._after_text_bracket = True
             return text
-        known = [number for number in _numbers(inner) if 1 <= number <= self._sources]
-        if not known and attached:
+        numbers = _numbers(inner)
+        known = [number for number in numbers if 1 <= number <= self._sources]
+        if (not known and attached) or (0 in numbers and len(numbers) > 1):
             return self._emit(length)
         self._pending = self._pending[length:]
         self.cited.update(known)

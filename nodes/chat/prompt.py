@@ -23,7 +23,7 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 #: A number in brackets that is no index of a program: it would read as a source's.
-_NUMBER = re.compile(r"(?<!\w)\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
+_NUMBER = re.compile(r"(?<!\w)[\[【［](\s*\d+(?:\s*[,;，、–-]\s*\d+)*\s*)[\]】］]")
 
 
 def quoted(text: str) -> str:

@@ -17,6 +17,23 @@ from nodes.chat.citations import CitationFilter, cited_numbers, clean_citations
         ("In bold **[2]**, attached[1].", "In bold **[2]**, attached[1].", {1, 2}),
         ("Named [Source 2] and 【3】.", "Named [2] and [3].", {2, 3}),
         ("Zero [0] is no source.", "Zero is no source.", set()),
+        ("Apart [1], [2] and [3].", "Apart [1], [2] and [3].", {1, 2, 3}),
+        ("Twice [2] and [2].", "Twice [2] and [2].", {2}),
+        ("In words [Sources 1 and 2].", "In words [1][2].", {1, 2}),
+        ("Auf Deutsch [Quelle 1 und 3].", "Auf Deutsch [1][3].", {1, 3}),
+        ("Trained 【1†source】【2†L4-L9】.", "Trained [1][2].", {1, 2}),
+        ("全角［1］と【2、3】。", "全角[1]と[2][3]。", {1, 2, 3}),
+        ("A range with a dash [1–2].", "A range with a dash [1][2].", {1, 2}),
+        ("A range too far [2-9].", "A range too far [2][3].", {2, 3}),
+        (
+            "**Bold claim [1]**, _slanted [2]_, and ***[3]***.",
+            "**Bold claim [1]**, _slanted [2]_, and ***[3]***.",
+            {1, 2, 3},
+        ),
+        ("- item [1]\n- item [2]\n| cell [3] |", "- item [1]\n- item [2]\n| cell [3] |", {1, 2, 3}),
+        ("[1] opens a line.\n[2]\n", "[1] opens a line.\n[2]\n", {1, 2}),
+        ('A quote: "so" [1].\n> quoted [2]', 'A quote: "so" [1].\n> quoted [2]', {1, 2}),
+        ("After code `x = 1` [1] and\n```\n[9]\n```\n[2]", "After code `x = 1` [1] and\n```\n[9]\n```\n[2]", {1, 2}),
     ],
 )
 def test_marks_are_read_in_all_their_forms(answer: str, cleaned: str, cited: set[int]) -> None:
@@ -41,6 +58,12 @@ def test_marks_of_sources_that_do_not_exist_are_removed(answer: str, cleaned: st
     "answer",
     [
         "an index `rows[1]` in code",
+        "``a ` and [1] in code`` of two ticks",
+        "````\n```\n[1]\n```\n````",
+        "a picture ![1](http://example.com/1.png)",
+        "a year [2024] and an interval [0, 1]",
+        "a footnote[^1] and its text\n\n[^1]: the text",
+        "an empty [] and a word [one]",
         "```python\nrows = [1]\n```",
         "~~~\n[1]\n~~~",
         "a [link](http://example.com) and [text][1]",
@@ -62,7 +85,11 @@ def test_a_code_span_that_is_never_closed_ends_with_its_paragraph() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["[1]", "[9]", " ", "\n", "`", "```", "text", "[1, 2]", "(", ":", "]", "[", "**"])),
+    st.lists(
+        st.sampled_from(
+            ["[1]", "[9]", " ", "\n", "`", "```", "text", "[1, 2]", "【1†", "】", "[0, 1]", "(", ":", "]", "[", "**"]
+        )
+    ),
     st.data(),
 )
 def test_the_result_does_not_depend_on_how_the_text_was_cut(parts: list[str], data: st.DataObject) -> None:
@@ -77,7 +104,7 @@ def test_the_result_does_not_depend_on_how_the_text_was_cut(parts: list[str], da
     assert out + reader.finish() == whole
 
 
-@given(st.text(alphabet="ab[]0123 \n`(:)【】*,-", max_size=60))
+@given(st.text(alphabet="ab[]0123 \n`(:)【】［］†*,-", max_size=60))
 def test_cleaning_a_clean_answer_changes_nothing(answer: str) -> None:
     once = clean_citations(answer, 3)
     assert clean_citations(once, 3) == once

@@ -114,6 +114,7 @@ def test_a_document_can_not_close_or_open_a_section(attack: str) -> None:
 def test_a_document_can_not_forge_the_number_of_a_source() -> None:
     assert quoted("[2] Source: Other (x.pdf) | Relevance: 99%") == "(2) Source: Other (x.pdf) | Relevance: 99%"
     assert quoted("as said [3, 4]") == "as said (3, 4)"
+    assert quoted("【2】 and ［3、4］") == "(2) and (3、4)"
     assert quoted("rows[0] = 1") == "rows[0] = 1"
 
 
