@@ -115,6 +115,8 @@ def test_what_openrouter_says_a_call_cost_is_what_is_told_everywhere(client: htt
     assert told["month"]["costUsd"] == pytest.approx(0.0123)
     assert told["month"]["budgetUsd"] is None
     assert told["storage"] == {"bytes": 0, "quotaBytes": None}
+    assert usage(client, messageId=answer["messageId"])["totals"] == told["totals"]
+    assert usage(client, messageId=answer["conversationId"])["totals"]["calls"] == 0
 
 
 def test_a_cost_that_the_answer_does_not_say_comes_from_the_list_of_prices(client: httpx.Client) -> None:
@@ -220,6 +222,9 @@ def test_a_spent_budget_refuses_what_costs_money_before_anything_is_stored_or_as
     month = usage(client)["month"]
     assert (month["budgetUsd"], month["remainingUsd"], month["reservedUsd"]) == (0.01, 0, 0)
     assert ask(client, bot(client, "local/extractive")).status_code == 200
+    listed = launched[0].command("orgs", "list").stdout
+    [line] = [line for line in listed.splitlines() if organisation in line]
+    assert "$0.01 a month; $0.02 in " in line
 
 
 def test_what_documents_and_questions_cost_to_embed_is_usage(
@@ -289,7 +294,8 @@ def until_ready(client: httpx.Client, kb: str, document: str) -> dict[str, Any]:
         found: dict[str, Any] = client.get(f"/knowledge/kb/{kb}/documents/{document}").json()
         return found if found["status"] in ("ready", "failed") else None
 
-    return until(settled)
+    state: dict[str, Any] = until(settled)
+    return state
 
 
 def until(look: Any) -> Any:
