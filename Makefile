@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
+DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint bench clean lock
@@ -20,6 +21,9 @@ test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" 
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/pytest $(ARGS)
+
+bench: $(VENV)/.dev ## Measures on judged data what is promised of it (DATA=FOLDER of the sets)
+	$(BIN)/python -m bench.retrieval --data $(DATA)
 
 lint: $(VENV)/.dev ## Formats, and repairs what can be repaired
 	$(BIN)/ruff format .
