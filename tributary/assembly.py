@@ -8,10 +8,12 @@ from langgraph.runtime import Runtime
 
 from graphs.ingest import IngestPorts, build_ingest_graph
 from nodes.chat.state import Context
+from nodes.ingest.extract import GraphExtractor
 from nodes.ingest.summarise import Summariser
 from stores.blobs.disk import DiskBlobs
 from stores.blobs.s3 import S3Blobs
 from stores.postgres.database import Database
+from stores.postgres.extractions import PostgresExtractions
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.queue import PostgresIngestQueue
 from stores.postgres.queue_consumer import PostgresIngestConsumer
@@ -26,8 +28,9 @@ from tributary.ingestion.batching import BatchedEmbedders
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
-from tributary.ingestion.pictures import StoredPictures
+from tributary.ingestion.model_extraction import ModelExtractor
 from tributary.ingestion.model_summaries import ModelSummariser
+from tributary.ingestion.pictures import StoredPictures
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
@@ -100,6 +103,21 @@ def _summariser(settings: Settings, workshop: Sandbox, models: ModelGateway) -> 
     return ModelSummariser(models=models, model=settings.ingest_model, local=local)
 
 
+def _extractor(
+    settings: Settings, database: Database, workshop: Sandbox, models: ModelGateway, spending: Spending
+) -> GraphExtractor:
+    local = LocalExtractor(workshop)
+    if settings.ingest_model == EXTRACTIVE:
+        return local
+    return ModelExtractor(
+        models=models,
+        model=settings.ingest_model,
+        local=local,
+        cache=PostgresExtractions(database),
+        cost=spending.estimate,
+    )
+
+
 def open_ingestion(
     settings: Settings,
     database: Database,
@@ -128,7 +146,7 @@ def open_ingestion(
         embedders=BatchedEmbedders(embedders),
         images=images,
         summariser=_summariser(settings, workshop, models),
-        extractor=LocalExtractor(workshop),
+        extractor=_extractor(settings, database, workshop, models, spending),
         progress=progress,
     )
     documents = Documents(

@@ -36,6 +36,11 @@ class Spending:
         amount = price.cost(tokens, ANSWER_TOKENS) if price else Decimal(0)
         await self._ledger.reserve(organisation_id, turn_id, amount)
 
+    def estimate(self, model: str, read: int, written: int) -> Decimal | None:
+        """US dollars for so many tokens; None where nobody knows the price."""
+        price = self._prices.of(model)
+        return price.cost(read, written) if price else None
+
     def turn_meter(self) -> Meter:
         """For a turn, which has reserved what it spends and leaves its bill with its answer."""
         return Meter(self._prices.cost)

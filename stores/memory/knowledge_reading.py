@@ -6,11 +6,13 @@ from uuid import UUID
 
 from stores.postings import DocumentPostings
 from stores.protocols.knowledge import ImageVectors
-from tributary.domain.errors import Conflict, NotFound
+from stores.text_missing import text_missing
+from tributary.domain.errors import NotFound
 from tributary.domain.knowledge import (
     Chunk,
     ChunkDraft,
     Document,
+    DocumentStatus,
     DocumentSummary,
     KnowledgeBase,
     KnowledgeBaseMap,
@@ -41,6 +43,10 @@ class MemoryKnowledgeReader:
         self._contents: dict[tuple[UUID, UUID], StoredContent] = {}
 
     # What the memory twins of search and graph read.
+
+    def has_document(self, organisation_id: UUID, document_id: UUID) -> bool:
+        """Whether it exists, searchable or not."""
+        return (organisation_id, document_id) in self._documents
 
     def contents(self, organisation_id: UUID, knowledge_base_id: UUID) -> list[tuple[Document, StoredContent]]:
         """The searchable documents, by id."""
@@ -88,17 +94,23 @@ class MemoryKnowledgeReader:
         return found
 
     async def list_documents(
-        self, organisation_id: UUID, knowledge_base_id: UUID, *, after: UUID | None, limit: int
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        *,
+        after: UUID | None,
+        limit: int,
+        status: DocumentStatus | None = None,
     ) -> Sequence[Document]:
         self._known(organisation_id, knowledge_base_id)
-        documents = self._in(organisation_id, knowledge_base_id)
+        documents = [each for each in self._in(organisation_id, knowledge_base_id) if status in (None, each.status)]
         return [each for each in documents if after is None or each.id > after][:limit]
 
     async def document_text(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> ParsedDocument:
         document = await self.document(organisation_id, knowledge_base_id, document_id)
         content = self._contents.get((organisation_id, document_id))
         if content is None:
-            raise Conflict("The document is not parsed yet")
+            raise text_missing(document.error if document.status is DocumentStatus.FAILED else None)
         return ParsedDocument(content.parsed.text, content.parsed.pages, document.title)
 
     async def chunks(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[Chunk]:

@@ -40,90 +40,90 @@ async def led(
     return {passage.chunk_id: passage.evidence for passage in found.passages}
 
 
-async def test_a_passage_leads_to_the_one_about_what_it_names(world: World) -> None:
-    kb = await world.knowledge_base()
-    film = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
-    director = await tell(world, kb, naming(about="Tim Burton"))
-    found = await led(world, kb, film)
+async def test_a_passage_leads_to_the_one_about_what_it_names(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    film = await tell(graph_world, kb, naming("Tim Burton", about="Big Eyes"))
+    director = await tell(graph_world, kb, naming(about="Tim Burton"))
+    found = await led(graph_world, kb, film)
     assert found[director] == 1.0 > found.get(film, 0.0)
 
 
-async def test_a_passage_that_names_the_same_too_counts_less(world: World) -> None:
-    kb = await world.knowledge_base()
-    film = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
-    other = await tell(world, kb, naming("Tim Burton", about="Batman"))
-    assert 0.0 < (await led(world, kb, film))[other] < NAMED_TOO
+async def test_a_passage_that_names_the_same_too_counts_less(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    film = await tell(graph_world, kb, naming("Tim Burton", about="Big Eyes"))
+    other = await tell(graph_world, kb, naming("Tim Burton", about="Batman"))
+    assert 0.0 < (await led(graph_world, kb, film))[other] < NAMED_TOO
 
 
-async def test_a_common_name_leads_only_to_the_passage_about_it(world: World) -> None:
-    kb = await world.knowledge_base()
-    seed = await tell(world, kb, naming("France", about="Louvre"))
-    others = [await tell(world, kb, naming("France", about=f"Town {n}")) for n in range(RARE)]
-    country = await tell(world, kb, naming(about="France"))
-    found = await led(world, kb, seed)
+async def test_a_common_name_leads_only_to_the_passage_about_it(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming("France", about="Louvre"))
+    others = [await tell(graph_world, kb, naming("France", about=f"Town {n}")) for n in range(RARE)]
+    country = await tell(graph_world, kb, naming(about="France"))
+    found = await led(graph_world, kb, seed)
     assert found[country] == 1.0
     assert all(found.get(other, 0.0) < 0.2 for other in others)
 
 
-async def test_the_weaker_a_seed_the_weaker_what_it_leads_to(world: World) -> None:
-    kb = await world.knowledge_base()
-    strong = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
-    weak = await tell(world, kb, naming("Johnny Depp", about="Platoon"))
-    burton = await tell(world, kb, naming(about="Tim Burton"))
-    depp = await tell(world, kb, naming(about="Johnny Depp"))
-    found = await led(world, kb, strong, SeedPassage(weak, 0.25))
+async def test_the_weaker_a_seed_the_weaker_what_it_leads_to(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    strong = await tell(graph_world, kb, naming("Tim Burton", about="Big Eyes"))
+    weak = await tell(graph_world, kb, naming("Johnny Depp", about="Platoon"))
+    burton = await tell(graph_world, kb, naming(about="Tim Burton"))
+    depp = await tell(graph_world, kb, naming(about="Johnny Depp"))
+    found = await led(graph_world, kb, strong, SeedPassage(weak, 0.25))
     assert (found[burton], found[depp]) == (1.0, 0.25)
 
 
-async def test_names_amid_the_words_of_the_question_lead_on_most(world: World) -> None:
-    kb = await world.knowledge_base()
+async def test_names_amid_the_words_of_the_question_lead_on_most(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
     text = "It was directed by the man".ljust(95) + ".\n\n" + "Nobody knows the other one."
-    seed = await tell(world, kb, naming("Tim Burton", "Johnny Depp", about="Big Eyes"))
-    burton = await tell(world, kb, naming(about="Tim Burton"))
-    depp = await tell(world, kb, naming(about="Johnny Depp"))
-    found = await led(world, kb, SeedPassage(seed, 1.0, text=text), query="who directed it?")
+    seed = await tell(graph_world, kb, naming("Tim Burton", "Johnny Depp", about="Big Eyes"))
+    burton = await tell(graph_world, kb, naming(about="Tim Burton"))
+    depp = await tell(graph_world, kb, naming(about="Johnny Depp"))
+    found = await led(graph_world, kb, SeedPassage(seed, 1.0, text=text), query="who directed it?")
     assert found[burton] == 1.0
     assert found.get(depp, 0.0) < 1.0
 
 
-async def test_an_alias_leads_to_the_passage_about_its_entity(world: World) -> None:
-    kb = await world.knowledge_base()
-    seed = await tell(world, kb, naming("L'Amour", about="Metallica"))
-    venue = await tell(world, kb, naming(about="L'Amour (music venue)", alias="L'Amour"))
-    assert (await led(world, kb, seed))[venue] == 1.0
+async def test_an_alias_leads_to_the_passage_about_its_entity(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming("L'Amour", about="Metallica"))
+    venue = await tell(graph_world, kb, naming(about="L'Amour (music venue)", alias="L'Amour"))
+    assert (await led(graph_world, kb, seed))[venue] == 1.0
 
 
-async def test_a_name_leads_to_the_passage_about_what_it_is_an_alias_of(world: World) -> None:
-    kb = await world.knowledge_base()
-    seed = await tell(world, kb, naming(about="World Bank (group)", alias="World Bank"))
-    listing = await tell(world, kb, naming("World Bank (group)", about="Lenders"))
-    bank = await tell(world, kb, naming(about="World Bank"))
+async def test_a_name_leads_to_the_passage_about_what_it_is_an_alias_of(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming(about="World Bank (group)", alias="World Bank"))
+    listing = await tell(graph_world, kb, naming("World Bank (group)", about="Lenders"))
+    bank = await tell(graph_world, kb, naming(about="World Bank"))
     assert seed != bank
-    assert (await led(world, kb, listing))[bank] == 1.0
+    assert (await led(graph_world, kb, listing))[bank] == 1.0
 
 
-async def test_a_passage_does_not_lead_to_itself(world: World) -> None:
-    kb = await world.knowledge_base()
-    seed = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
-    assert (await led(world, kb, seed)).get(seed, 0.0) <= 0.5
+async def test_a_passage_does_not_lead_to_itself(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming("Tim Burton", about="Big Eyes"))
+    assert (await led(graph_world, kb, seed)).get(seed, 0.0) <= 0.5
 
 
-async def test_a_seed_leads_nowhere_in_another_knowledge_base(world: World) -> None:
-    kb, other = await world.knowledge_base(), await world.knowledge_base()
-    seed = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
-    await tell(world, other, naming(about="Tim Burton"))
-    assert await led(world, other, seed) == {}
+async def test_a_seed_leads_nowhere_in_another_knowledge_base(graph_world: World) -> None:
+    kb, other = await graph_world.knowledge_base(), await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming("Tim Burton", about="Big Eyes"))
+    await tell(graph_world, other, naming(about="Tim Burton"))
+    assert await led(graph_world, other, seed) == {}
 
 
-async def test_a_deleted_document_is_led_to_no_more(world: World) -> None:
-    kb = await world.knowledge_base()
-    seed = await tell(world, kb, naming("Tim Burton", about="Big Eyes"))
-    document = await world.document(kb)
-    written = await world.write(document, ["a statement"])
+async def test_a_deleted_document_is_led_to_no_more(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming("Tim Burton", about="Big Eyes"))
+    document = await graph_world.document(kb)
+    written = await graph_world.write(document, ["a statement"])
     assert written is not None
-    await world.graph.write_document(
-        world.organisation_id, kb.id, document.id, naming(about="Tim Burton"), [written[0]]
+    await graph_world.graph.write_document(
+        graph_world.organisation_id, kb.id, document.id, naming(about="Tim Burton"), [written[0]]
     )
-    assert written[0] in await led(world, kb, seed)
-    await world.graph.remove_document(world.organisation_id, kb.id, document.id)
-    assert written[0] not in await led(world, kb, seed)
+    assert written[0] in await led(graph_world, kb, seed)
+    await graph_world.graph.remove_document(graph_world.organisation_id, kb.id, document.id)
+    assert written[0] not in await led(graph_world, kb, seed)

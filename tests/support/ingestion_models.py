@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import numpy as np
 
+from nodes.ingest.extract import Tell
 from nodes.ingest.products import Digest
+from nodes.ingest.state import Place
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.models.protocols import Vectors
@@ -88,7 +90,9 @@ class FirstSentence:
 class CapitalisedWords:
     """Every capitalised word is an entity."""
 
-    async def extract(self, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
+    async def extract(
+        self, document: ParsedDocument, chunks: Sequence[ChunkDraft], *, place: Place, tell: Tell
+    ) -> GraphDraft:
         mentions = [
             MentionDraft(found[0].lower(), chunk.ordinal, chunk.start + found.start(), chunk.start + found.end())
             for chunk in chunks

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 from uuid import uuid4
 
+from nodes.ingest.extract import Tell
 from nodes.ingest.products import Digest
+from nodes.ingest.state import Place
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphDraft
 from tributary.domain.errors import NotFound
@@ -87,7 +89,14 @@ class LocalExtractor:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
 
-    async def extract(self, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
+    async def extract(
+        self,
+        document: ParsedDocument,
+        chunks: Sequence[ChunkDraft],
+        *,
+        place: Place,  # noqa: ARG002 - the port's
+        tell: Tell,  # noqa: ARG002
+    ) -> GraphDraft:
         return await _off_the_loop(self._sandbox, len(document.text), inside.extract_entities, document, tuple(chunks))
 
 
