@@ -87,6 +87,14 @@ async def test_a_more_important_document_comes_first_when_all_else_is_equal(worl
     assert [round(hit["importance"], 3) for hit in hits] == [0.9, 0.2]
 
 
+async def test_importance_does_not_bury_the_answer(world: World) -> None:
+    kb = await world.knowledge_base()
+    await world.write(await world.document(kb, importance=0.0), ["how pumps are sealed"], [NEAR])
+    await world.write(await world.document(kb, importance=1.0), ["holidays of the staff"], [FAR])
+    await world.write(await world.document(kb, importance=1.0), ["pumps are blue"], [FAR])
+    assert (await texts(world, await find(world, kb, "how are pumps sealed?")))[0] == "how pumps are sealed"
+
+
 async def test_ties_are_broken_by_chunk_id(world: World) -> None:
     kb = await world.knowledge_base()
     for _ in range(4):
