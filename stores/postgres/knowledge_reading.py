@@ -8,8 +8,9 @@ from psycopg.rows import DictRow
 from stores.postgres import knowledge_rows as rows
 from stores.postgres.database import Connection, Database
 from stores.postgres.statements import query
-from tributary.domain.errors import Conflict, NotFound
-from tributary.domain.knowledge import Chunk, Document, KnowledgeBase, KnowledgeBaseMap, ParsedDocument
+from stores.text_missing import text_missing
+from tributary.domain.errors import NotFound
+from tributary.domain.knowledge import Chunk, Document, DocumentStatus, KnowledgeBase, KnowledgeBaseMap, ParsedDocument
 
 _KNOWLEDGE_BASE = """
 SELECT k.*, (SELECT count(*) FROM documents d
@@ -30,11 +31,11 @@ WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_bas
 _DOCUMENT_PAGE = f"""
 SELECT {rows.DOCUMENT_COLUMNS} FROM documents
 WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s
-  AND (%(after)s::uuid IS NULL OR id > %(after)s)
+  AND (%(after)s::uuid IS NULL OR id > %(after)s) AND (%(status)s::text IS NULL OR status = %(status)s)
 ORDER BY id LIMIT %(limit)s
 """
 _DOCUMENT_TEXT = """
-SELECT d.title, t.content, t.pages
+SELECT d.title, d.status, d.error, t.content, t.pages
 FROM documents d LEFT JOIN document_texts t ON t.organisation_id = d.organisation_id AND t.document_id = d.id
 WHERE d.organisation_id = %(organisation)s AND d.knowledge_base_id = %(knowledge_base)s AND d.id = %(document)s
 """
@@ -112,7 +113,13 @@ class PostgresKnowledgeReader:
         return rows.document(row)
 
     async def list_documents(
-        self, organisation_id: UUID, knowledge_base_id: UUID, *, after: UUID | None, limit: int
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        *,
+        after: UUID | None,
+        limit: int,
+        status: DocumentStatus | None = None,
     ) -> Sequence[Document]:
         async with self._database.organisation(organisation_id) as connection:
             await fetch_knowledge_bases(connection, organisation_id, [knowledge_base_id])
@@ -123,6 +130,7 @@ class PostgresKnowledgeReader:
                     "knowledge_base": knowledge_base_id,
                     "after": after,
                     "limit": limit,
+                    "status": status.value if status else None,
                 },
             )
             return [rows.document(row) for row in await cursor.fetchall()]
@@ -130,7 +138,7 @@ class PostgresKnowledgeReader:
     async def document_text(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> ParsedDocument:
         row = await self._document_row(_DOCUMENT_TEXT, organisation_id, knowledge_base_id, document_id)
         if row["content"] is None:
-            raise Conflict("The document is not parsed yet")
+            raise text_missing(row["error"] if row["status"] == DocumentStatus.FAILED else None)
         return rows.parsed_document(row)
 
     async def chunks(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[Chunk]:

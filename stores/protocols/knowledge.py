@@ -45,13 +45,19 @@ class KnowledgeReader(Protocol):
     async def document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> Document: ...
 
     async def list_documents(
-        self, organisation_id: UUID, knowledge_base_id: UUID, *, after: UUID | None, limit: int
+        self,
+        organisation_id: UUID,
+        knowledge_base_id: UUID,
+        *,
+        after: UUID | None,
+        limit: int,
+        status: DocumentStatus | None = None,
     ) -> Sequence[Document]:
-        """By id, oldest first, those behind `after`."""
+        """By id, oldest first, those behind `after`; with `status`, those in that state."""
         ...
 
     async def document_text(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> ParsedDocument:
-        """Raises `Conflict` while the document is not parsed yet."""
+        """Raises `Conflict` while the document was never indexed; it says why where that failed."""
         ...
 
     async def chunks(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[Chunk]:
@@ -145,7 +151,8 @@ class KnowledgeWriter(Protocol):
         Returns the chunk ids by ordinal; None when the revision is not the document's any more.
 
         Raises:
-            EmbeddingChanged: the vectors are of `embedding`, where that is given, and the knowledge base is not any more.
+            EmbeddingChanged: the vectors are of `embedding`, where that is given, and the knowledge base is not any
+                more.
             Conflict: vectors that are not of the knowledge base's dimension, not one a chunk, not finite or zero.
         """
         ...

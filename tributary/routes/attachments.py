@@ -8,10 +8,10 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from tributary.domain.attachments import MAX_FILE_BYTES, MAX_FILES, AttachmentClaim
-from tributary.domain.errors import Problem, TributaryError
 from tributary.domain.ids import parse_id
 from tributary.files.names import content_disposition
 from tributary.routes.access import CallerOf, ServicesOf
+from tributary.routes.file_results import Outcome, one_by_one
 from tributary.routes.idempotency import Key, Result, fingerprint, once
 from tributary.routes.multipart import Form, ReceivedFile, receive_form
 from tributary.services import Services
@@ -59,27 +59,18 @@ async def upload(request: Request, caller: CallerOf, services: ServicesOf, key: 
 
 
 async def _store_all(form: Form, caller: CallerOf, services: Services) -> Result:
-    stored = [await _store(file, caller, services) for file in form.files]
-    results = [result for result, _ in stored]
+    results, problem = await one_by_one(form.files, lambda file: _store(file, caller, services))
+    if problem is not None:
+        return problem["status"], {**problem, "files": results}
     body: dict[str, Any] = {"files": results}
-    problems = [problem for _, problem in stored if problem]
-    if len(problems) == len(stored):
-        first = problems[0]
-        return first["status"], {**first, "files": results}
     if len(results) == 1:
         body |= results[0]
     return 201, body
 
 
-async def _store(file: ReceivedFile, caller: CallerOf, services: Services) -> tuple[dict[str, Any], Problem | None]:
-    try:
-        if file.error is not None:
-            raise file.error
-        assert file.received is not None
-        uploaded = await services.uploads.store(caller.organisation_id, file.filename, file.path, file.received)
-    except TributaryError as error:
-        problem = error.problem()
-        return {"filename": file.filename, "error": {"code": error.code, "detail": error.detail}}, problem
+async def _store(file: ReceivedFile, caller: CallerOf, services: Services) -> Outcome:
+    assert file.received is not None
+    uploaded = await services.uploads.store(caller.organisation_id, file.filename, file.path, file.received)
     attachment = uploaded.attachment
     return {
         "id": str(attachment.id),
@@ -87,7 +78,7 @@ async def _store(file: ReceivedFile, caller: CallerOf, services: Services) -> tu
         "filename": attachment.filename,
         "contentType": attachment.file_type.value,
         "size": attachment.size,
-    }, None
+    }
 
 
 Token = Annotated[str | None, Query(description="The access token; not needed once a message has used the file")]

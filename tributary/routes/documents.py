@@ -1,6 +1,7 @@
 """The documents of a knowledge base: sending, following, reading, replacing and deleting them (SPEC §6)."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from datetime import datetime
 from typing import Any
@@ -12,39 +13,59 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tributary.domain.attachments import MAX_FILE_BYTES
-from tributary.domain.errors import InvalidRequest, NotFound, Problem, TributaryError
+from tributary.domain.errors import InvalidRequest, NotFound, TributaryError
 from tributary.domain.ids import parse_id
-from tributary.domain.knowledge import Chunk, Document
+from tributary.domain.knowledge import DEFAULT_IMPORTANCE, Chunk, Document, DocumentStatus, Stage
 from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
+from tributary.routes.described import problems
+from tributary.routes.file_results import Outcome, one_by_one
 from tributary.routes.idempotency import Key, Result, fingerprint, once
 from tributary.routes.multipart import Form, ReceivedFile, receive_form
 from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, page_of, storable
 from tributary.services import Services
 
-router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"])
+router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"], responses=problems())
 
 #: Files of one request.
 MAX_DOCUMENTS = 20
 MAX_TITLE = 500
 
-DOCUMENTS_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["files"],
-                    "properties": {
-                        "files": {"type": "array", "items": {"type": "string", "format": "binary"}},
-                        "title": {"type": "string"},
-                        "importance": {"type": "number", "minimum": 0, "maximum": 1},
-                    },
-                }
-            }
-        },
+_TITLE = {"type": "string", "maxLength": MAX_TITLE, "description": "By default the file's own, else its name"}
+_IMPORTANCE = {"type": "number", "minimum": 0, "maximum": 1, "default": DEFAULT_IMPORTANCE}
+
+
+def _form(most: int, **fields: Any) -> dict[str, Any]:
+    files = {"type": "array", "minItems": 1, "maxItems": most, "items": {"type": "string", "format": "binary"}}
+    schema = {"type": "object", "required": ["files"], "properties": {"files": files, **fields}}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+
+
+DOCUMENTS_BODY = _form(MAX_DOCUMENTS, title=_TITLE, importance=_IMPORTANCE)
+REPLACEMENT_BODY = _form(1, title=_TITLE)
+PROGRESS_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Events `progress`, each a document; `error`, a problem, where it is deleted meanwhile",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
+
+
+class DocumentError(Shape):
+    code: str
+    detail: str
+
+
+class SentDocument(Shape):
+    """A document that was taken in (`id`, `status`), or a file that was refused (`error`)."""
+
+    filename: str
+    id: UUID | None = None
+    status: DocumentStatus | None = None
+    error: DocumentError | None = None
+
+
+class SentDocuments(Shape):
+    documents: list[SentDocument]
 
 
 class DocumentShape(Shape):
@@ -54,11 +75,11 @@ class DocumentShape(Shape):
     content_type: str
     size: int
     type: str
-    status: str
-    stage: str
-    progress: float
-    importance: float
-    error: dict[str, str] | None
+    status: DocumentStatus
+    stage: Stage
+    progress: float = Field(ge=0, le=1)
+    importance: float = Field(ge=0, le=1)
+    error: DocumentError | None
     summary: str
     topics: list[str]
     created_at: datetime
@@ -102,7 +123,13 @@ def _ids(kb_id: str, document_id: str) -> tuple[UUID, UUID]:
     return parse_id("knowledge base", kb_id), parse_id("document", document_id)
 
 
-@router.post("", status_code=202, openapi_extra=DOCUMENTS_BODY)
+@router.post(
+    "",
+    status_code=202,
+    response_model=SentDocuments,
+    responses=problems(403, 409, 413, 415, 429),
+    openapi_extra=DOCUMENTS_BODY,
+)
 async def add_documents(
     kb_id: str, request: Request, caller: OwnerOf, services: ServicesOf, key: Key = None
 ) -> JSONResponse:
@@ -117,7 +144,7 @@ async def add_documents(
             caller.organisation_id,
             route=f"documents {kb_id}",
             key=key,
-            mark=fingerprint(*(f"{file.filename} {file.received}" for file in form.files)),
+            mark=fingerprint(f"{title} {importance}", *(f"{file.filename} {file.received}" for file in form.files)),
             work=lambda: _add_all(form, caller, services, base_id, title, importance),
         )
     finally:
@@ -143,35 +170,32 @@ def _fields(form: Form) -> tuple[str | None, float | None]:
 async def _add_all(
     form: Form, caller: OwnerOf, services: Services, base_id: UUID, title: str | None, importance: float | None
 ) -> Result:
-    outcomes = [await _add(file, caller, services, base_id, title, importance) for file in form.files]
-    results = [result for result, _ in outcomes]
-    problems = [problem for _, problem in outcomes if problem]
-    if len(problems) == len(outcomes):
-        return problems[0]["status"], {**problems[0], "documents": results}
-    return 202, {"documents": results}
-
-
-async def _add(
-    file: ReceivedFile, caller: OwnerOf, services: Services, base_id: UUID, title: str | None, importance: float | None
-) -> tuple[dict[str, Any], Problem | None]:
-    try:
-        if file.error is not None:
-            raise file.error
+    async def add(file: ReceivedFile) -> Outcome:
         document = await services.documents.add(
             caller.organisation_id, base_id, file.filename, file.path, title=title, importance=importance
         )
-    except TributaryError as error:
-        return {"filename": file.filename, "error": {"code": error.code, "detail": error.detail}}, error.problem()
-    return {"id": str(document.id), "filename": document.filename, "status": document.status.value}, None
+        return {"id": str(document.id), "filename": document.filename, "status": document.status.value}
+
+    results, problem = await one_by_one(form.files, add)
+    if problem is not None:
+        return problem["status"], {**problem, "documents": results}
+    return 202, {"documents": results}
 
 
 @router.get("", response_model=Page[DocumentShape])
 async def list_documents(
-    kb_id: str, caller: CallerOf, services: ServicesOf, cursor: Cursor = None, limit: Limit = 50
+    kb_id: str,
+    caller: CallerOf,
+    services: ServicesOf,
+    cursor: Cursor = None,
+    limit: Limit = 50,
+    status: DocumentStatus | None = None,
 ) -> object:
+    """Oldest first; with `status`, those in that state."""
     base_id = parse_id("knowledge base", kb_id)
-    await services.knowledge.knowledge_bases(caller.organisation_id, [base_id])
-    found = await services.knowledge.list_documents(caller.organisation_id, base_id, after=cursor, limit=limit + 1)
+    found = await services.knowledge.list_documents(
+        caller.organisation_id, base_id, after=cursor, limit=limit + 1, status=status
+    )
     return page_of(found, limit, shape)
 
 
@@ -180,7 +204,7 @@ async def get_document(kb_id: str, document_id: str, caller: CallerOf, services:
     return shape(await services.knowledge.document(caller.organisation_id, *_ids(kb_id, document_id)))
 
 
-@router.patch("/{document_id}", response_model=DocumentShape)
+@router.patch("/{document_id}", response_model=DocumentShape, responses=problems(403))
 async def update_document(
     kb_id: str, document_id: str, body: DocumentChanges, caller: OwnerOf, services: ServicesOf
 ) -> DocumentShape:
@@ -191,35 +215,44 @@ async def update_document(
     )
 
 
-@router.put("/{document_id}", status_code=202, response_model=DocumentShape, openapi_extra=DOCUMENTS_BODY)
+@router.put(
+    "/{document_id}",
+    status_code=202,
+    response_model=DocumentShape,
+    responses=problems(403, 413, 415, 429),
+    openapi_extra=REPLACEMENT_BODY,
+)
 async def replace_document(
     kb_id: str, document_id: str, request: Request, caller: OwnerOf, services: ServicesOf
 ) -> DocumentShape:
-    """A new file in the place of the document's; what was searchable stays until the new one is indexed."""
+    """One new file in the place of the document's; what was searchable stays until the new one is indexed."""
     ids = _ids(kb_id, document_id)
     await services.knowledge.document(caller.organisation_id, *ids)
     form = await receive_form(request, services.uploads.incoming, max_files=1, max_bytes=MAX_FILE_BYTES)
     try:
-        file = form.files[0]
+        file, (title, _) = form.files[0], _fields(form)
         if file.error is not None:
             raise file.error
-        return shape(await services.documents.replace(caller.organisation_id, *ids, file.filename, file.path))
+        return shape(
+            await services.documents.replace(caller.organisation_id, *ids, file.filename, file.path, title=title)
+        )
     finally:
         await asyncio.to_thread(form.discard)
 
 
-@router.post("/{document_id}/reingest", status_code=202, response_model=DocumentShape)
+@router.post("/{document_id}/reingest", status_code=202, response_model=DocumentShape, responses=problems(403))
 async def reingest_document(kb_id: str, document_id: str, caller: OwnerOf, services: ServicesOf) -> DocumentShape:
+    """Reads the stored file again, for example after a failure or with another model for summaries."""
     return shape(await services.documents.reingest(caller.organisation_id, *_ids(kb_id, document_id)))
 
 
-@router.delete("/{document_id}", status_code=204)
+@router.delete("/{document_id}", status_code=204, responses=problems(403))
 async def delete_document(kb_id: str, document_id: str, caller: OwnerOf, services: ServicesOf) -> Response:
     await services.documents.delete(caller.organisation_id, *_ids(kb_id, document_id))
     return Response(status_code=204)
 
 
-@router.get("/{document_id}/text", response_model=TextShape)
+@router.get("/{document_id}/text", response_model=TextShape, responses=problems(409))
 async def get_text(kb_id: str, document_id: str, caller: CallerOf, services: ServicesOf) -> TextShape:
     """The text that was indexed; offsets of chunks and sources count its characters."""
     return TextShape.model_validate(
@@ -241,14 +274,18 @@ async def _chunk(kb_id: str, document_id: str, chunk_id: str, caller: CallerOf, 
     raise NotFound("chunk", chunk_id)
 
 
-@router.get("/{document_id}/events")
+@router.get("/{document_id}/events", response_class=EventSourceResponse, responses=PROGRESS_EVENTS)
 async def follow_document(kb_id: str, document_id: str, caller: CallerOf, services: ServicesOf) -> Response:
-    """The document's progress as server-sent events `progress`, until it is ready or has failed."""
+    """The document's progress as server-sent events `progress`, until it is ready or has failed. The first tells its
+    state at that moment, so that a client that connects again misses nothing and needs no `Last-Event-ID`."""
     ids = _ids(kb_id, document_id)
     await services.knowledge.document(caller.organisation_id, *ids)
 
     async def events() -> AsyncIterator[ServerSentEvent]:
-        async for document in services.documents.progress(caller.organisation_id, *ids):
-            yield ServerSentEvent(data=shape(document).model_dump_json(by_alias=True), event="progress")
+        try:
+            async for document in services.documents.progress(caller.organisation_id, *ids):
+                yield ServerSentEvent(data=shape(document).model_dump_json(by_alias=True), event="progress")
+        except TributaryError as error:  # deleted meanwhile, or the database is away
+            yield ServerSentEvent(data=json.dumps(error.problem()), event="error")
 
     return EventSourceResponse(events(), ping=10, headers={"Cache-Control": "no-store"})

@@ -12,9 +12,10 @@ from tributary.domain.errors import InvalidRequest
 from tributary.domain.ids import parse_id
 from tributary.domain.knowledge import KnowledgeBase
 from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
+from tributary.routes.described import problems
 from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, Text, page_of
 
-router = APIRouter(prefix="/knowledge/kb", tags=["knowledge bases"])
+router = APIRouter(prefix="/knowledge/kb", tags=["knowledge bases"], responses=problems())
 
 
 class NewKnowledgeBase(Body):
@@ -40,7 +41,7 @@ class KnowledgeBaseShape(Shape):
 
 
 class Searching(Body):
-    query: Text = Field(min_length=1, max_length=20_000)
+    query: Name = Field(max_length=20_000, examples=["When does the ferry to Sylt leave?"])
     top_k: int = Field(3, ge=1, le=50)
 
 
@@ -51,7 +52,7 @@ class ImageSearching(Body):
 
 
 class GraphSearching(Body):
-    query: Text = Field(min_length=1, max_length=20_000)
+    query: Name = Field(max_length=20_000, examples=["Who founded the Hanseatic League?"])
     hops: int = Field(2, ge=1, le=2)
 
 
@@ -61,10 +62,10 @@ class ResultShape(Shape):
     filename: str
     page: int | None
     text: str
-    score: float
-    vector_score: float
-    text_score: float
-    importance: float
+    score: float = Field(ge=0, le=1)
+    vector_score: float = Field(ge=0, le=1)
+    text_score: float = Field(ge=0, le=1)
+    importance: float = Field(ge=0, le=1)
     metadata: dict[str, Any]
 
 
@@ -72,9 +73,22 @@ class Results(Shape):
     results: list[ResultShape]
 
 
+class Entity(Shape):
+    name: str
+    type: str
+    description: str
+
+
+class Relation(Shape):
+    source: str
+    relation: str
+    target: str
+    description: str
+
+
 class GraphResults(Results):
-    entities: list[dict[str, Any]]
-    relations: list[dict[str, Any]]
+    entities: list[Entity]
+    relations: list[Relation]
     truncated: bool
 
 
@@ -97,7 +111,7 @@ def shape(base: KnowledgeBase) -> KnowledgeBaseShape:
     return KnowledgeBaseShape.model_validate(base)
 
 
-@router.post("", status_code=201, response_model=KnowledgeBaseShape)
+@router.post("", status_code=201, response_model=KnowledgeBaseShape, responses=problems(403, 502, 504))
 async def create_knowledge_base(body: NewKnowledgeBase, caller: OwnerOf, services: ServicesOf) -> KnowledgeBaseShape:
     base = await services.knowledge_bases.create(
         caller.organisation_id, name=body.name, description=body.description, embedding=body.embedding
@@ -119,7 +133,7 @@ async def get_knowledge_base(kb_id: str, caller: CallerOf, services: ServicesOf)
     return shape(base)
 
 
-@router.patch("/{kb_id}", response_model=KnowledgeBaseShape)
+@router.patch("/{kb_id}", response_model=KnowledgeBaseShape, responses=problems(403, 409))
 async def update_knowledge_base(
     kb_id: str, body: KnowledgeBaseChanges, caller: OwnerOf, services: ServicesOf
 ) -> KnowledgeBaseShape:
@@ -133,7 +147,7 @@ async def update_knowledge_base(
     return shape(base)
 
 
-@router.delete("/{kb_id}", status_code=204)
+@router.delete("/{kb_id}", status_code=204, responses=problems(403))
 async def delete_knowledge_base(kb_id: str, caller: OwnerOf, services: ServicesOf) -> Response:
     await services.knowledge_bases.delete(caller.organisation_id, parse_id("knowledge base", kb_id))
     return Response(status_code=204)
@@ -146,7 +160,7 @@ async def get_map(kb_id: str, caller: CallerOf, services: ServicesOf, limit: Lim
     return MapShape.model_validate(found)
 
 
-@router.post("/{kb_id}/search", response_model=Results)
+@router.post("/{kb_id}/search", response_model=Results, responses=problems(429, 502, 504))
 async def search(kb_id: str, body: Searching, caller: CallerOf, services: ServicesOf) -> Any:
     """Vector and words together, best first."""
     return {
@@ -156,7 +170,7 @@ async def search(kb_id: str, body: Searching, caller: CallerOf, services: Servic
     }
 
 
-@router.post("/{kb_id}/search/image", response_model=Results)
+@router.post("/{kb_id}/search/image", response_model=Results, responses=problems(429, 502, 504))
 async def search_image(kb_id: str, body: ImageSearching, caller: CallerOf, services: ServicesOf) -> Any:
     """Pictures of the knowledge base that look like this one."""
     try:

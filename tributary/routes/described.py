@@ -1,0 +1,47 @@
+"""What OpenAPI says of routes beyond their answers: the problems, and how they look."""
+
+from http import HTTPStatus
+from typing import Any
+
+from tributary.routes.problems import MEDIA_TYPE
+
+_PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "RFC 9457",
+    "required": ["type", "title", "status", "code", "detail"],
+    "properties": {
+        "type": {"type": "string", "examples": ["urn:tributary:problem:not_found"]},
+        "title": {"type": "string", "examples": ["Not found"]},
+        "status": {"type": "integer", "examples": [404]},
+        "code": {"type": "string", "examples": ["not_found"], "description": "Stable: for programs"},
+        "detail": {"type": "string", "examples": ["Knowledge base 0198… does not exist"], "description": "For people"},
+        "retryAfter": {"type": "integer", "description": "Seconds; also in the header Retry-After"},
+    },
+}
+_WHEN = {
+    401: "No valid API key",
+    403: "The key may not do this",
+    404: "Unknown, or another organisation's",
+    409: "A conflict with what is stored",
+    413: "Too large",
+    415: "A type that is not taken; the detail says what was found",
+    422: "Not as described",
+    429: "A quota, a budget or a rate is used up",
+    502: "A provider failed",
+    503: "A dependency is away",
+    504: "A provider did not answer in time",
+}
+#: What any route of an organisation may answer.
+_ALWAYS = (401, 404, 422, 503)
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """`responses` of a route or a router: the problems of these statuses, and those that are always possible."""
+    return {
+        status: {
+            "description": _WHEN.get(status, HTTPStatus(status).phrase),
+            "content": {MEDIA_TYPE: {"schema": _PROBLEM}},
+        }
+        for status in sorted({*_ALWAYS, *statuses})
+    }
