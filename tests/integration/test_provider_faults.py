@@ -1,7 +1,10 @@
 """How a failing provider looks from inside: an error of our tree, tried again only before the first token."""
 
 import asyncio
+import contextlib
+import json
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -348,3 +351,56 @@ async def test_leaving_an_answer_ends_the_call_at_the_provider(
         assert provider.open_streams == 1
 
     assert await asyncio.to_thread(provider.wait_for_streams, 0)
+
+
+@pytest.mark.parametrize("name", ALL)
+async def test_a_provider_that_takes_no_connection_is_a_timeout(provider: Provider, tmp_path: Path, name: str) -> None:
+    # Linux lets no more clients in than wait to be accepted: the rest are never answered.
+    with socket.socket() as full, contextlib.ExitStack() as waiting:
+        full.bind(("127.0.0.1", 0))
+        full.listen(0)
+        for _ in range(4):
+            client = waiting.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(full.getsockname())
+        gone = f"http://127.0.0.1:{full.getsockname()[1]}"
+        settings = provider.settings(
+            tmp_path, openrouter_base_url=gone, openai_base_url=gone, google_base_url=gone, provider_timeout=0.3
+        )
+        registry = ChatModels(settings, _no_local)
+
+        error = await _failure(registry, name, timeout=0.3)
+        await registry.aclose()
+
+    assert isinstance(error, ProviderTimeout)
+
+
+async def test_what_openrouter_read_out_of_a_pdf_is_no_part_of_the_answer(
+    models: ChatModels, provider: Provider
+) -> None:
+    delta = {
+        "content": "",
+        "annotations": [{"type": "file", "file": {"hash": "abc", "content": [{"type": "text", "text": "of the PDF"}]}}],
+    }
+    chunks = [
+        {"delta": {"role": "assistant", "content": "It says so."}, "finish_reason": None},
+        {"delta": delta, "finish_reason": None},
+        {"delta": {"content": ""}, "finish_reason": "stop"},
+    ]
+    events = [
+        {
+            "id": "gen-1",
+            "object": "chat.completion.chunk",
+            "created": 1,
+            "model": "m",
+            "choices": [{"index": 0, **chunk}],
+        }
+        for chunk in chunks
+    ]
+    provider.next_chat(Garbage("".join(f"data: {json.dumps(event)}\n\n" for event in events) + "data: [DONE]\n\n"))
+
+    text, end = await _ask(models, "openrouter/stub/all")
+
+    assert text == "It says so."
+    assert isinstance(end, Finish)
+    assert end.estimated

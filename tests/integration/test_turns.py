@@ -7,6 +7,8 @@ from typing import Any
 
 import psycopg
 import pytest
+from langchain_core.language_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage
 
 from tests.support.chat_worlds import TOKEN, ChatWorld, claim, open_chat_world
 from tests.support.turning import Bench, ScriptedModel
@@ -251,3 +253,22 @@ async def test_turns_of_different_conversations_run_side_by_side(world: ChatWorl
     gate.set()
     await asyncio.gather(*(turn.wait() for turn in turns))
     assert all(turn.response for turn in turns)
+
+
+async def test_what_other_models_say_within_a_turn_is_no_part_of_its_answer(world: ChatWorld) -> None:
+    class Helped(ScriptedModel):
+        """Asks another model before it says what this one can do."""
+
+        async def capabilities(self, model: str) -> Capabilities:
+            helper = GenericFakeChatModel(messages=iter([AIMessage("a thought of a helper")]))
+            async for _ in helper.astream("What can it do?"):
+                pass
+            return self.takes
+
+    bench = Bench(world, Helped())
+    turn = await bench.ask((await world.bot()).id)
+    assert turn.response is not None
+    assert turn.response["message"] == "An answer."
+    assert turn.said == "An answer."
+    told = [event async for event in turn.events()]
+    assert not any("helper" in str(event) for event in told)

@@ -75,7 +75,7 @@ def check_image(path: Path, file_type: FileType) -> tuple[int, int]:
 
 def prepare_image(data: bytes, max_bytes: int = MAX_SENT_FILE_BYTES) -> PreparedImage:
     """The picture as a model takes it. One that is plain already keeps its bytes; else it is encoded anew in its
-    own format, with its first frame only, and made smaller where it would grow over `max_bytes`.
+    own format, with its first frame only; where it would grow over `max_bytes`, as a JPEG or WebP that fits.
 
     Raises:
         DamagedFile: it is no JPEG, PNG or WebP, or can't be decoded.
@@ -87,12 +87,15 @@ def prepare_image(data: bytes, max_bytes: int = MAX_SENT_FILE_BYTES) -> Prepared
         if _is_plain(image, data, file_type):
             return PreparedImage(data, file_type, image.width, image.height)
         upright = _normalised(image)
-        return _encode_within(upright, file_type, max_bytes)
+        encoded = _encode(upright, file_type)
+        if len(encoded) <= max_bytes:
+            return PreparedImage(encoded, file_type, upright.width, upright.height)
+        return _encode_within(upright, _compact_type(upright), max_bytes)
 
 
 def shrink_image(data: bytes, max_bytes: int) -> PreparedImage:
-    """The picture in at most `max_bytes`, upright, its first frame: a JPEG, or a WebP where it is transparent, since a
-    PNG would lose far more of its pixels. Raises as `prepare_image`."""
+    """The picture in at most `max_bytes`, upright, its first frame: a JPEG, or a WebP where it is transparent.
+    Raises as `prepare_image`."""
     file_type = image_type(data)
     with _opened(io.BytesIO(data), file_type) as image:
         if file_type is FileType.JPEG:
@@ -100,7 +103,7 @@ def shrink_image(data: bytes, max_bytes: int) -> PreparedImage:
         image.load()
         upright = _normalised(image)
     upright.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
-    return _encode_within(upright, FileType.WEBP if upright.mode in {"LA", "RGBA"} else FileType.JPEG, max_bytes)
+    return _encode_within(upright, _compact_type(upright), max_bytes)
 
 
 def thumbnail(data: bytes, side: int = THUMBNAIL_SIDE) -> bytes:
@@ -185,6 +188,11 @@ def _normalised(image: "Image.Image") -> "Image.Image":
     transparent = "transparency" in turned.info
     target = "RGBA" if transparent else _TARGET_MODES.get(turned.mode, "RGB")
     return turned.convert(target) if turned.mode != target else turned
+
+
+def _compact_type(image: "Image.Image") -> FileType:
+    """The format in which a picture that is too large keeps most of its pixels."""
+    return FileType.WEBP if image.mode in {"LA", "RGBA"} else FileType.JPEG
 
 
 def _encode_within(image: "Image.Image", file_type: FileType, max_bytes: int) -> PreparedImage:

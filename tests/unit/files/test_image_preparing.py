@@ -109,6 +109,7 @@ def test_a_picture_that_grows_when_encoded_anew_is_made_smaller_until_it_fits() 
     assert len(prepared.data) <= 60_000
     assert opened(prepared.data).size == (prepared.width, prepared.height)
     assert 100 < prepared.width < 400
+    assert prepared.file_type is FileType.JPEG
 
 
 @pytest.mark.parametrize("data", [b"", b"GIF89a", b"\xff\xd8\xff", jpeg()[:200], png()[:40]])
