@@ -10,7 +10,7 @@ from tributary.domain.errors import FileTooLarge
 Row = Sequence[str]
 
 #: Cells of one table, with those that merged cells cover.
-MAX_CELLS = 5_000_000
+MAX_CELLS = 2_500_000
 MAX_COLUMNS = 16_384
 #: A merged cell's text stands in each cell that it covers, so that a row can be read alone; a longer one only once.
 _REPEATED = 200

@@ -37,6 +37,8 @@ _BLOCK_TAGS = """
 _BLOCKS = frozenset(_BLOCK_TAGS.split())
 #: Each level costs the parser a look at all levels above it.
 _MAX_DEPTH = 10_000
+#: Tables within tables that are still looked at as tables of data.
+_MAX_TABLES = 12
 #: Elements that nothing but their end tag ends, so that they nest as deep as a page likes.
 _NESTING = re.compile(
     r"<(/)?(?:a|abbr|article|aside|b|big|blockquote|center|cite|code|details|div|dl|em|fieldset|font|form|i|ol|s"
@@ -103,6 +105,7 @@ class _Reader:
         self._marker: str | None = None
         self._items = 0
         self._preformatted = 0
+        self._tables = 0
 
     def read(self, root: LexborNode) -> None:
         stack: list[tuple[LexborNode, bool]] = [(root, False)]
@@ -123,15 +126,21 @@ class _Reader:
             return False
         if _is_skipped(tag, node):
             return False
-        if tag == "table" and not is_layout(node) and self._read_table(node):
+        if tag == "table" and not self._lays_out(node) and self._read_table(node):
             return False
         if tag in _LISTS or tag in _BLOCKS or tag == "pre" or _HEADING.match(tag):
             self._flush()
         self._open(tag, node)
         return True
 
+    def _lays_out(self, table: LexborNode) -> bool:
+        """Below so many tables it is not looked for any more: each level looks at all levels under it."""
+        return self._tables >= _MAX_TABLES or is_layout(table)
+
     def _open(self, tag: str, node: LexborNode) -> None:
-        if tag in _LISTS:
+        if tag == "table":
+            self._tables += 1
+        elif tag in _LISTS:
             self._lists.append(_List(_start(node) if tag == "ol" else None))
         elif tag == "li":
             self._items += 1
@@ -160,6 +169,8 @@ class _Reader:
         elif tag == "li":
             self._items -= 1
             self._marker = None
+        elif tag == "table":
+            self._tables -= 1
 
     def _read_text(self, node: LexborNode) -> None:
         text = node.text_content or ""

@@ -34,7 +34,7 @@ class Sight:
 
 def cleaned(text: str) -> str:
     """One line: without controls and code points that no database takes, runs of white space as one space."""
-    return " ".join(_UNPRINTABLE.sub("", text).split())
+    return text if text.isalnum() else " ".join(_UNPRINTABLE.sub("", text).split())
 
 
 def cleaned_lines(text: str) -> list[str]:
