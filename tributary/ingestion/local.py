@@ -4,19 +4,17 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
-from uuid import uuid4
 
 from nodes.ingest.extract import Tell
 from nodes.ingest.products import Digest
 from nodes.ingest.state import Place
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphDraft
-from tributary.domain.errors import NotFound
 from tributary.domain.knowledge import ChunkDraft, Document, ParsedDocument
-from tributary.files.durable import disk_errors, in_thread
 from tributary.files.parsing.limits import PARSE_SECONDS
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion import inside
+from tributary.ingestion.fetching import fetched
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -24,7 +22,6 @@ Ts = TypeVarTuple("Ts")
 #: Texts above this many characters are analysed in a child process: in a thread they would hold the interpreter, and
 #: with it every chat, for too long.
 LONG_TEXT = 40_000
-BUFFER_BYTES = 2**20
 #: Seconds for the analysis of one document.
 ANALYSIS_SECONDS = 300.0
 
@@ -38,38 +35,11 @@ class SandboxParser:
         self._folder = folder
 
     async def parse(self, document: Document) -> ParsedDocument:
-        path = self._folder / str(document.id) / str(document.revision) / f".{uuid4().hex}"
-        try:
-            await self._fetch(document, path)
+        beside = self._folder / str(document.id) / str(document.revision)
+        async with fetched(self._blobs, document, beside) as path:
             return await self._sandbox.run(
                 inside.read, path, document.content_type, document.filename, document.title, timeout=PARSE_SECONDS
             )
-        finally:
-            await in_thread(lambda: path.unlink(missing_ok=True))
-
-    async def _fetch(self, document: Document, path: Path) -> None:
-        await in_thread(_create, path)
-        buffer = bytearray()
-        try:
-            async for piece in self._blobs.stream(document.storage_key):
-                buffer += piece
-                if len(buffer) >= BUFFER_BYTES:
-                    await in_thread(_append, path, bytes(buffer))
-                    buffer.clear()
-        except NotFound as error:
-            raise NotFound("The stored file of document", document.id) from error
-        await in_thread(_append, path, bytes(buffer))
-
-
-def _create(path: Path) -> None:
-    with disk_errors():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(exist_ok=False)
-
-
-def _append(path: Path, data: bytes) -> None:
-    with disk_errors(), path.open("ab") as file:
-        file.write(data)
 
 
 class LocalSummariser:
