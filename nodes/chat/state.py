@@ -106,9 +106,9 @@ class ChatResponse(TypedDict):
 
 
 class ChatOutput(TypedDict, total=False):
-    """The answer, or the refusal."""
+    """The answer, or the refusal; the other is None."""
 
-    response: ChatResponse
+    response: ChatResponse | None
     error: Problem | None
 
 
@@ -141,5 +141,5 @@ class ChatState(TypedDict, total=False):
     finishReason: str
     usage: Usage
     notSent: list[NotSent]
-    response: ChatResponse
+    response: ChatResponse | None
     error: Problem | None

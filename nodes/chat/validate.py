@@ -37,7 +37,7 @@ async def validate_attachments(
         found = await _validate(state, runtime, caller, bots, conversations, attachments, knowledge)
         await reserve_for(budget, caller(runtime), found["turn"], state["message"], found["files"])
     except CallerError as error:
-        return {"error": error.problem()}
+        return {"error": error.problem(), "response": None}
     return found
 
 
@@ -70,6 +70,7 @@ async def _validate(
         "files": [attached_file(each) for each in resolved],
         "conversationId": turn["conversationId"],
         "error": None,
+        "response": None,
         "degraded": [],
         "ranked": [],
         "maps": [],

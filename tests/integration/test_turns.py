@@ -10,10 +10,13 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
+from graphs.chat import build_chat_graph
+from nodes.chat.state import Context
 from tests.support.chat_worlds import TOKEN, ChatWorld, claim, open_chat_world
 from tests.support.turning import Bench, ScriptedModel
 from tributary.domain.attachments import FileType
 from tributary.domain.errors import ProviderError
+from tributary.domain.ids import new_id
 from tributary.models.catalogue import Capabilities
 
 CHECKPOINTS = """
@@ -240,6 +243,27 @@ async def test_deleting_a_conversation_leaves_no_checkpoint(world: ChatWorld, ds
     assert rows(dsn, CHECKPOINTS)[0][0] > 0
     await world.conversations.delete(world.acme, turn.conversation_id)
     assert rows(dsn, CHECKPOINTS) == [(0,)]
+
+
+async def test_a_turn_that_fails_gives_out_nothing_of_the_one_before(world: ChatWorld) -> None:
+    bench = Bench(world)
+    bot = await world.bot()
+    graph: Any = build_chat_graph(bench.ports).compile(checkpointer=world.checkpoints.saver())
+    context = Context(organisation_id=str(world.acme), conversation_id=str(new_id()))
+    config = {"configurable": {"thread_id": f"{world.acme}:{context.conversation_id}"}}
+    asked = {"message": "Why?", "botId": str(bot.id)}
+    first = await graph.ainvoke(asked, config, context=context)
+    assert (first["response"]["message"], first["error"]) == ("An answer.", None)
+
+    follow_up = asked | {"conversationId": first["response"]["conversationId"]}
+    bench.model.pieces = ("Half", ProviderError("overloaded"))
+    failed = await graph.ainvoke(follow_up, config, context=context)
+    assert (failed["response"], failed["error"]["code"]) == (None, "provider_error")
+    refused = await graph.ainvoke(follow_up | {"message": " "}, config, context=context)
+    assert (refused["response"], refused["error"]["code"]) == (None, "invalid_request")
+    bench.model.pieces = ("Better.",)
+    again = await graph.ainvoke(follow_up, config, context=context)
+    assert (again["response"]["message"], again["error"]) == ("Better.", None)
 
 
 async def test_turns_of_different_conversations_run_side_by_side(world: ChatWorld) -> None:
