@@ -37,10 +37,10 @@ SELECT %(organisation)s, %(knowledge_base)s, %(document)s, %(document_terms)s, n
 FROM json_each_text(%(postings)s::json) AS new
 """
 _ADD_IMAGES = """
-INSERT INTO chunk_images (organisation_id, knowledge_base_id, model, chunk_id, embedding)
+INSERT INTO chunk_images (organisation_id, knowledge_base_id, model, chunk_id, embedding, number)
 SELECT %(organisation)s, %(knowledge_base)s, %(model)s, new.*
-FROM unnest(%(chunks)s::uuid[], %(embeddings)b::halfvec[]) AS new
-ON CONFLICT (organisation_id, chunk_id, model) DO NOTHING
+FROM unnest(%(chunks)s::uuid[], %(embeddings)b::halfvec[]) WITH ORDINALITY AS new
+ON CONFLICT (organisation_id, chunk_id, model, number) DO NOTHING
 """
 #: Rows of one statement: so many that a round trip is cheap, so few that encoding them never holds up the loop.
 _CHUNKS = 200

@@ -110,10 +110,10 @@ WHERE i.organisation_id = %(organisation)s AND i.model = %(image_model)s AND c.o
   AND c.id = i.chunk_id AND c.document_id = %(document)s
 """
 _KEEP_IMAGES = """
-INSERT INTO chunk_images (organisation_id, knowledge_base_id, model, chunk_id, embedding)
+INSERT INTO chunk_images (organisation_id, knowledge_base_id, model, chunk_id, embedding, number)
 SELECT %(organisation)s, %(knowledge_base)s, %(image_model)s, new.*
-FROM unnest(%(chunks)s::uuid[], %(embeddings)b::halfvec[]) AS new
-ON CONFLICT (organisation_id, chunk_id, model) DO NOTHING
+FROM unnest(%(chunks)s::uuid[], %(embeddings)b::halfvec[]) WITH ORDINALITY AS new
+ON CONFLICT (organisation_id, chunk_id, model, number) DO NOTHING
 """
 
 _ANY_LEFT = f"SELECT EXISTS (SELECT {_UNMOVED_CHUNKS}) OR EXISTS (SELECT {_UNMOVED_DOCUMENTS}) AS left_over"

@@ -381,6 +381,18 @@ def pictures(*vectors: Vectors, model: str = "local/descriptor") -> ImageVectors
     return ImageVectors(model, tuple(range(len(vectors))), np.stack(vectors))
 
 
+async def test_a_chunk_has_as_many_pictures_as_it_likes_and_is_found_once_by_the_best(world: World) -> None:
+    kb = await world.knowledge_base()
+    images = ImageVectors("local/descriptor", (0, 0, 1, 0), np.stack([FAR, NEAR, MIDDLING, FAR]))
+    ids = await world.write(await world.document(kb), ["a", "b"], images=[images])
+    assert ids is not None
+    found = await world.search.similar_images(
+        world.organisation_id, kb.id, vectors=NEAR[None, :], embedding="local/descriptor", limit=10
+    )
+    assert [chunk_id for chunk_id, _ in found] == [ids[0], ids[1]]
+    assert found[0][1] == pytest.approx(1.0, abs=1e-3)
+
+
 async def test_pictures_come_by_similarity(world: World) -> None:
     kb = await world.knowledge_base()
     ids = await world.write(await world.document(kb), ["a", "b", "c"], images=[pictures(FAR, NEAR, MIDDLING)])
