@@ -10,11 +10,14 @@ from uuid import UUID
 from stores.graph_search import GraphSource
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, RelationDraft
 from stores.protocols.graph_engines import GraphDocument, GraphFilter, GraphRecord
+from stores.walking import Bounds
 from tributary.domain.errors import InvalidRequest
 from tributary.text.entity_keys import entity_key
 
 #: Relations followed from one entity when a person looks around it.
 LOOK_AROUND = 50
+#: Entities that are left from.
+LEFT_AROUND = 200
 
 Row = Mapping[str, Any]
 _CURSOR = re.compile(r"(?P<mentions>\d{1,9}):(?P<id>.+)", re.DOTALL)
@@ -115,6 +118,7 @@ async def within(source: GraphSource, select: GraphFilter, is_id: Callable[[str]
         starts = {each.entity_id for each in await source.named([entity_key(select.around)])}
     if not starts:
         return []
-    near = await source.neighbourhood(sorted(starts), hops=select.hops, fan_out=LOOK_AROUND)
+    bounds = Bounds(hops=select.hops, fan_out=LOOK_AROUND, least=0.0, most_left=LEFT_AROUND)
+    near = await source.neighbourhood(dict.fromkeys(sorted(starts), 1.0), bounds)
     ends = {end for edge in near.edges for end in (edge.source, edge.target)}
     return sorted(starts | ends)

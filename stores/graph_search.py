@@ -11,7 +11,7 @@ from uuid import UUID
 from stores import bridging, walking
 from stores.bridging import Bridge, Mention, SeedMention
 from stores.protocols.graph import GraphFindings, SeedPassage
-from stores.walking import Named, Neighbourhood, Support
+from stores.walking import Bounds, Named, Neighbourhood, Support
 from tributary.domain.retrieval import EntityFact, RelationFact
 from tributary.text.entity_keys import phrase_keys
 
@@ -47,9 +47,11 @@ class GraphSource(Protocol):
         """Each of these entities with others that share a name or an alias with it, about `limit` of each."""
         ...
 
-    async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
-        """The relations within `hops` steps: of each entity the `fan_out` heaviest, ties by id, in both directions.
-        `degrees` holds every entity whose relations were asked for; a relation of an entity to itself counts once."""
+    async def neighbourhood(self, scores: Mapping[str, float], bounds: Bounds) -> Neighbourhood:
+        """The relations around the entities with these scores: of each entity that a walk leaves from the heaviest,
+        ties by id, in both directions. It leaves from these first, then from what it reached, the best first: an
+        entity's score is the sum of what the steps to it lent. `degrees` holds every entity that it leaves from; a
+        relation of an entity to itself counts once."""
         ...
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
@@ -74,7 +76,7 @@ async def search_graph(
     if not starts:
         return GraphFindings()
     hops = max(1, min(hops, walking.MAX_HOPS))
-    near = await source.neighbourhood(list(starts), hops=hops, fan_out=walking.FAN_OUT)
+    near = await source.neighbourhood(starts, Bounds(hops=hops))
     entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
     mentions = await source.mentions(list(starts | dict.fromkeys(bridges, 0.0)), limit=MENTIONS)
     statements = await source.statements(list(relations)) if relations else ()

@@ -25,6 +25,8 @@ CHUNK_SEED = 0.5
 WALKED = 0.5
 #: Facts below this share of the best are noise.
 _FLOOR = 0.02
+#: Entities that a walk leaves from, the best first.
+MOST_LEFT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +49,29 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far a neighbourhood reaches: `hops` steps; from each entity its `fan_out` heaviest relations; from at most
+    `most_left` entities, and from none whose score is below `least`: what a step from there lends is noise."""
+
+    hops: int = MAX_HOPS
+    fan_out: int = FAN_OUT
+    least: float = _FLOOR / STEP
+    most_left: int = MOST_LEFT
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbourhood:
     """The part of a graph that a walk may see: the heaviest relations of each entity that it can leave from, and the
-    number of relations that each of these has in all (`degrees`)."""
+    number of relations that each of these has in all (`degrees`). `cut`: it could have left from more entities."""
 
     edges: Sequence[Edge]
     degrees: Mapping[str, int]
+    cut: bool = False
 
     @property
     def truncated(self) -> bool:
-        """Whether the bound on an entity's relations kept some out."""
-        return any(degree > FAN_OUT for degree in self.degrees.values())
+        """Whether a bound kept relations out."""
+        return self.cut or any(degree > FAN_OUT for degree in self.degrees.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +122,47 @@ def step_share(weight: float, degree: int) -> float:
     return STEP * weight / (weight + 1.0) / (1.0 + math.log(max(1, degree)))
 
 
+class Way:
+    """Finds out, step by step, which entities a walk leaves from, for engines that are asked once a step."""
+
+    def __init__(self, scores: Mapping[str, float], bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._steps = 0
+        self._scores = dict(scores)
+        self._degrees: dict[str, int] = {}
+        self._edges: dict[str, Edge] = {}
+        self._cut = False
+
+    def ahead(self) -> list[str]:
+        """The entities to leave from next, the best first, ties by id; none at the end."""
+        if self._steps == self._bounds.hops:
+            return []
+        self._steps += 1
+        new = {entity: score for entity, score in self._scores.items() if entity not in self._degrees}
+        worth = sorted((each for each in new if new[each] >= self._bounds.least), key=lambda each: (-new[each], each))
+        room = self._bounds.most_left - len(self._degrees)
+        self._cut = self._cut or len(worth) > room
+        return worth[:room]
+
+    def leave(self, degrees: Mapping[str, int], edges: Iterable[Edge]) -> None:
+        """Takes in the heaviest relations of these entities, which have so many in all."""
+        self._degrees |= degrees
+        heaviest = list(edges)
+        self._edges |= {edge.relation_id: edge for edge in heaviest}
+        lent: dict[str, float] = defaultdict(float)
+        for entity, ways in _sides(Neighbourhood(heaviest, degrees), self._bounds.fan_out).items():
+            for _, neighbour, share in ways:
+                lent[neighbour] += self._scores[entity] * share
+        self._scores = lent
+
+    def neighbourhood(self) -> Neighbourhood:
+        return Neighbourhood(list(self._edges.values()), self._degrees, self._cut)
+
+
 def walk(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> Iterator[Step]:
     """The steps of all ways of up to `hops` relations that start at a seed and come to no entity twice. A way leaves
     an entity by the heaviest of its relations, in either direction."""
-    sides = _sides(near)
+    sides = _sides(near, FAN_OUT)
     frontier: list[tuple[str, float, tuple[str, ...]]] = [(each, score, (each,)) for each, score in seeds.items()]
     for _ in range(hops):
         reached: list[tuple[str, float, tuple[str, ...]]] = []
@@ -123,12 +174,12 @@ def walk(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> Iterator
         frontier = reached
 
 
-def _sides(near: Neighbourhood) -> dict[str, list[tuple[str, str, float]]]:
+def _sides(near: Neighbourhood, fan_out: int) -> dict[str, list[tuple[str, str, float]]]:
     """For each entity that a walk can leave: relation, neighbour, and the share that a step there keeps."""
     sides: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
     for edge in sorted(near.edges, key=lambda edge: (-edge.weight, edge.relation_id)):
         for entity, neighbour in {(edge.source, edge.target), (edge.target, edge.source)}:
-            if entity in near.degrees and len(sides[entity]) < FAN_OUT:
+            if entity in near.degrees and len(sides[entity]) < fan_out:
                 share = step_share(edge.weight, near.degrees[entity])
                 sides[entity].append((edge.relation_id, neighbour, share))
     return sides

@@ -9,7 +9,7 @@ from stores.bridging import Mention, SeedMention
 from stores.graph_search import Statement, search_graph
 from stores.memory.knowledge import MemoryKnowledge
 from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, SeedPassage
-from stores.walking import Edge, Named, Neighbourhood
+from stores.walking import Bounds, Edge, Named, Neighbourhood, Way
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 
@@ -181,17 +181,14 @@ class MemoryGraphSource:
         shared = self._sums.namesakes
         return [(entity, namesake) for entity in entities for namesake in sorted(shared(entity))[:limit]]
 
-    async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
+    async def neighbourhood(self, scores: Mapping[str, float], bounds: Bounds) -> Neighbourhood:
         near = self._sums.near
-        degrees: dict[str, int] = {}
-        edges: dict[str, Edge] = {}
-        frontier = set(entities)
-        for _ in range(hops):
-            degrees |= {entity: len(near[entity]) for entity in frontier}
-            heaviest = [side for entity in frontier for side in near[entity][:fan_out]]
-            edges |= {each.id: Edge(each.id, each.source, each.target, each.weight) for _, each in heaviest}
-            frontier = {neighbour for neighbour, _ in heaviest} - degrees.keys()
-        return Neighbourhood(list(edges.values()), degrees)
+        way = Way(scores, bounds)
+        while entities := way.ahead():
+            heaviest = [each for entity in entities for _, each in near[entity][: bounds.fan_out]]
+            edges = [Edge(each.id, each.source, each.target, each.weight) for each in heaviest]
+            way.leave({entity: len(near[entity]) for entity in entities}, edges)
+        return way.neighbourhood()
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
         return [

@@ -12,7 +12,7 @@ from stores.neo4j.database import Neo4jDatabase, rows
 from stores.neo4j.graph_writing import Neo4jGraphWriter, Place, place_of
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.protocols.graph_engines import GraphGround
-from stores.walking import Edge, Named, Neighbourhood
+from stores.walking import Bounds, Edge, Named, Neighbourhood, Way
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 if TYPE_CHECKING:
@@ -82,26 +82,15 @@ class Neo4jGraphSource:
         found = await self._rows(cypher.NAMESAKES, ids=list(entities), limit=limit)
         return [(row["id"], row["namesake"]) for row in found]
 
-    async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
-        edges: dict[str, Edge] = {}
-        degrees: dict[str, int] = {}
-        frontier = set(entities)
-        for _ in range(hops):
-            reached: set[str] = set()
-            for relation in await self._leave(sorted(frontier), degrees, fan_out):
-                edge = Edge(*relation)
-                edges[edge.relation_id] = edge
-                reached |= {edge.source, edge.target}
-            frontier = reached - degrees.keys()
-        return Neighbourhood(list(edges.values()), degrees)
-
-    async def _leave(self, entities: Sequence[str], degrees: dict[str, int], fan_out: int) -> list[list[Any]]:
-        """The heaviest relations of each entity; their numbers in all go into `degrees`."""
-        left = await self._rows(cypher.LEAVE, ids=list(entities), few=HUB, fan_out=fan_out)
-        degrees |= {row["id"]: row["degree"] for row in left}
-        if hubs := [row["id"] for row in left if row["degree"] > HUB]:
-            left += await self._rows(cypher.LEAVE_HUBS, ids=hubs, fan_out=fan_out)
-        return [edge for row in left for edge in row["edges"]]
+    async def neighbourhood(self, scores: Mapping[str, float], bounds: Bounds) -> Neighbourhood:
+        way = Way(scores, bounds)
+        while entities := way.ahead():
+            left = await self._rows(cypher.LEAVE, ids=entities, few=HUB, fan_out=bounds.fan_out)
+            degrees = {row["id"]: row["degree"] for row in left}
+            if hubs := [entity for entity, degree in degrees.items() if degree > HUB]:
+                left += await self._rows(cypher.LEAVE_HUBS, ids=hubs, fan_out=bounds.fan_out)
+            way.leave(degrees, (Edge(*edge) for row in left for edge in row["edges"]))
+        return way.neighbourhood()
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
         found = await self._rows(cypher.MENTIONS, ids=list(entities), few=HUB, limit=limit)

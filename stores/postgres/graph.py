@@ -1,6 +1,7 @@
 """The knowledge graph on PostgreSQL: the reader, with the writer."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +11,7 @@ from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database
 from stores.postgres.graph_writing import PostgresGraphWriter
 from stores.protocols.graph import GraphFindings, SeedPassage
-from stores.walking import Edge, Named, Neighbourhood
+from stores.walking import STEP, Bounds, Edge, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 
@@ -53,14 +54,16 @@ class PostgresGraphSource:
         rows = await self._fetch(sql.NAMESAKES, entities=_ids(entities), limit=limit)
         return [(row["entity_id"], row["namesake"]) for row in rows]
 
-    async def neighbourhood(self, entities: Sequence[str], *, hops: int, fan_out: int) -> Neighbourhood:
-        rows = await self._fetch(sql.NEIGHBOURHOOD, seeds=_ids(entities), hops=hops, fan_out=fan_out)
+    async def neighbourhood(self, scores: Mapping[str, float], bounds: Bounds) -> Neighbourhood:
+        seeds = {"seeds": _ids(list(scores)), "scores": list(scores.values()), "step": STEP}
+        rows = await self._fetch(sql.NEIGHBOURHOOD, **seeds, **asdict(bounds))
         edges = {
             row["relation_id"]: Edge(row["relation_id"], row["source_id"], row["target_id"], row["weight"])
             for row in rows
             if row["relation_id"] is not None
         }
-        return Neighbourhood(list(edges.values()), {row["entity_id"]: row["degree"] for row in rows})
+        degrees = {row["entity_id"]: row["degree"] for row in rows}
+        return Neighbourhood(list(edges.values()), degrees, cut=any(row["cut"] for row in rows))
 
     async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
         rows = await self._fetch(sql.MENTIONS, entities=_ids(entities), limit=limit)

@@ -54,19 +54,30 @@ _HEAVIEST = """
     ) sides
     ORDER BY weight DESC, relation_id LIMIT %(fan_out)s
 """
-# The entities that a walk leaves from, each once: the seeds, and what lies less than `hops` steps away. CYCLE ends
-# ways that come back to where they have been. Then the heaviest relations of each.
+# The entities that a walk leaves from: the seeds, and the best of what lies less than `hops` steps away, by the scores
+# that ways there lend (`stores.walking.step_share`). CYCLE ends ways that come back to where they have been. Then the
+# heaviest relations of each.
 NEIGHBOURHOOD = f"""
 WITH RECURSIVE walk AS (
-    SELECT seed.id AS entity_id, 1 AS depth FROM unnest(%(seeds)s::uuid[]) AS seed (id)
+    SELECT seed.id AS entity_id, seed.score, 1 AS depth
+    FROM unnest(%(seeds)s::uuid[], %(scores)s::float8[]) AS seed (id, score) WHERE seed.score >= %(least)s
     UNION ALL
-    SELECT near.entity_id, walk.depth + 1
-    FROM walk CROSS JOIN LATERAL ({_HEAVIEST.format(entity="walk.entity_id")}) near
+    SELECT near.entity_id,
+           walk.score * %(step)s * near.weight / (near.weight + 1) / (1 + ln(greatest(left_now.degree, 1))),
+           walk.depth + 1
+    FROM walk
+    JOIN kg_entities left_now ON left_now.organisation_id = %(organisation)s AND left_now.id = walk.entity_id
+    CROSS JOIN LATERAL ({_HEAVIEST.format(entity="walk.entity_id")}) near
     WHERE walk.depth < %(hops)s
 ) CYCLE entity_id SET looped USING path,
-left_from AS (SELECT DISTINCT entity_id FROM walk WHERE NOT looped)
-SELECT e.id::text AS entity_id, e.degree, near.relation_id::text AS relation_id, near.source_id::text AS source_id,
-       near.target_id::text AS target_id, near.weight
+left_from AS (
+    SELECT entity_id, count(*) OVER () > %(most_left)s AS cut
+    FROM walk WHERE NOT looped
+    GROUP BY entity_id HAVING sum(score) >= %(least)s
+    ORDER BY min(depth), sum(score) DESC, entity_id LIMIT %(most_left)s
+)
+SELECT e.id::text AS entity_id, e.degree, left_from.cut, near.relation_id::text AS relation_id,
+       near.source_id::text AS source_id, near.target_id::text AS target_id, near.weight
 FROM left_from
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = left_from.entity_id
 LEFT JOIN LATERAL ({_HEAVIEST.format(entity="e.id")}) near ON true

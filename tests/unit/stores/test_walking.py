@@ -10,11 +10,13 @@ from stores.walking import (
     FAN_OUT,
     MAX_SEEDS,
     WALKED,
+    Bounds,
     Edge,
     Named,
     Neighbourhood,
     Step,
     Support,
+    Way,
     choose_seeds,
     entity_scores,
     passages,
@@ -98,6 +100,33 @@ def near(*edges: tuple[str, str], degrees: dict[str, int] | None = None) -> Neig
     """Relations of weight 1; every entity can be left from."""
     counted = {entity: sum(entity in edge for edge in edges) for entity in {each for edge in edges for each in edge}}
     return Neighbourhood([Edge("-".join(edge), *edge, 1.0) for edge in edges], degrees or counted)
+
+
+def left(scores: dict[str, float], *edges: tuple[str, str], most_left: int = 60) -> tuple[list[list[str]], bool]:
+    """The entities that a way leaves from, step by step, and whether it was cut."""
+    whole, steps, way = near(*edges), [], Way(scores, Bounds(most_left=most_left))
+    while ahead := way.ahead():
+        steps.append(ahead)
+        taken = [each for each in whole.edges if {each.source, each.target} & set(ahead)]
+        way.leave({entity: whole.degrees.get(entity, 0) for entity in ahead}, taken)
+    return steps, way.neighbourhood().cut
+
+
+def test_a_way_leaves_from_its_seeds_and_then_from_the_best_that_it_reached() -> None:
+    edges = ("a", "x"), ("b", "x"), ("b", "y"), ("x", "z")
+    assert left({"a": 1.0, "b": 0.5}, *edges) == ([["a", "b"], ["x", "y"]], False)
+
+
+def test_a_way_leaves_from_nothing_that_could_only_lend_noise() -> None:
+    assert left({"a": 1.0, "b": 0.01}, ("a", "x"), ("b", "y")) == ([["a"], ["x"]], False)
+    hub = [("hub", f"spoke{n}") for n in range(300)]
+    assert left({"hub": 1.0}, *hub)[0] == [["hub"]]
+
+
+def test_a_way_that_could_leave_from_more_entities_says_so() -> None:
+    edges = ("a", "x"), ("a", "y"), ("a", "z")
+    steps, cut = left({"a": 1.0}, *edges, most_left=3)
+    assert (steps, cut) == ([["a"], ["x", "y"]], True)
 
 
 def test_a_walk_follows_relations_in_both_directions() -> None:
