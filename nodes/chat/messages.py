@@ -64,15 +64,18 @@ def has_content(message: str, deliveries: Sequence[Delivery]) -> bool:
 def history_messages(history: Sequence[tuple[Message, Sequence[Block]]]) -> list[BaseMessage]:
     """Former messages, oldest first; each question with the file parts that are sent again or stand for it."""
     return [
-        AIMessage(message.content)
-        if message.role is Role.ASSISTANT
-        else HumanMessage([dict(text_block(message.content)), *parts] if parts else message.content)
+        AIMessage(message.content) if message.role is Role.ASSISTANT else _question(message.content, parts)
         for message, parts in history
     ]
 
 
-def build_messages(system: str, history: Sequence[BaseMessage], parts: Sequence[Block]) -> list[BaseMessage]:
-    """The whole call. A question of text alone is a plain string, which every model takes."""
+def _question(text: str, files: Sequence[Block]) -> HumanMessage:
+    """A question of text alone is a plain string, which every model takes; a blank one none does."""
+    parts = [*([dict(text_block(text))] if text.strip() else []), *files]
     plain = len(parts) == 1 and parts[0]["type"] == "text"
-    question = HumanMessage(parts[0]["text"]) if plain else HumanMessage(list(parts))
-    return [*([SystemMessage(system)] if system else []), *history, question]
+    return HumanMessage(parts[0]["text"]) if plain else HumanMessage(list(parts))
+
+
+def build_messages(system: str, history: Sequence[BaseMessage], parts: Sequence[Block]) -> list[BaseMessage]:
+    """The whole call; `parts` are those of the question."""
+    return [*([SystemMessage(system)] if system else []), *history, _question("", parts)]

@@ -211,6 +211,27 @@ def test_a_conversation_goes_on_with_models_that_take_other_forms_or_none(chatti
     assert [message["role"] for message in chatting.last_call["messages"]] == ["user", "assistant"] * 3 + ["user"]
 
 
+@pytest.mark.parametrize("model", ["openrouter/stub/all", "google/gemini-2.5-flash"])
+@pytest.mark.parametrize("text", ["", " \n "])
+def test_a_question_of_a_file_alone_goes_without_a_text_then_and_later(
+    chatting: Chatting, model: str, text: str
+) -> None:
+    bot = chatting.bot(model)
+    claims = chatting.upload(("a.png", files.png()), ("b.txt", b"The crane is green."))
+    first = chatting.ask(bot, text, attachments=claims)
+    assert len(chatting.last_question) == 2
+    chatting.ask(bot, "And?", conversationId=first["conversationId"])
+    body = chatting.last_call
+    earlier = body["messages"][0]["content"] if "messages" in body else body["contents"][0]["parts"]
+    assert len(earlier) == 2
+    assert "".join(part.get("text", "") for part in earlier) == "[File: b.txt]\nThe crane is green."
+    chatting.client.patch(f"/api/bots/{bot}", json={"model": "openrouter/stub/text"})
+    chatting.ask(bot, "And?", conversationId=first["conversationId"])
+    assert chatting.last_call["messages"][0]["content"] == (
+        "[File of an earlier message, not sent again: a.png]\n\n[File: b.txt]\nThe crane is green."
+    )
+
+
 def test_a_file_that_is_attached_again_goes_once(chatting: Chatting) -> None:
     claims = chatting.upload(("a.png", files.png()))
     bot = chatting.bot()
