@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -12,10 +13,11 @@ from langchain_core.messages import AIMessage
 
 from graphs.chat import build_chat_graph
 from nodes.chat.state import Context
+from stores.protocols.conversations import ConversationStore
 from tests.support.chat_worlds import TOKEN, ChatWorld, claim, open_chat_world
 from tests.support.turning import Bench, ScriptedModel
 from tributary.domain.attachments import FileType
-from tributary.domain.errors import ProviderError
+from tributary.domain.errors import DependencyUnavailable, ProviderError
 from tributary.domain.ids import new_id
 from tributary.models.catalogue import Capabilities
 
@@ -296,3 +298,26 @@ async def test_what_other_models_say_within_a_turn_is_no_part_of_its_answer(worl
     assert turn.said == "An answer."
     told = [event async for event in turn.events()]
     assert not any("helper" in str(event) for event in told)
+
+
+class LostAtTheEnd:
+    """A store of conversations whose database goes away while an answer is written."""
+
+    def __init__(self, store: ConversationStore) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("finish_turn", "fail_turn"):
+            raise DependencyUnavailable("the database is gone")
+        return getattr(self._store, name)
+
+
+async def test_a_database_that_goes_away_before_the_answer_is_stored_is_told_as_such(world: ChatWorld) -> None:
+    store: Any = LostAtTheEnd(world.conversations)
+    bench = Bench(replace(world, conversations=store))
+    turn = await bench.ask((await world.bot()).id)
+    assert turn.problem is not None
+    assert (turn.problem["code"], turn.problem["status"]) == ("dependency_unavailable", 503)
+    [question] = await world.conversations.messages(world.acme, turn.conversation_id, after=None, limit=9)
+    assert question.status.value == "running"
+    assert await world.conversations.interrupt_orphans(world.acme) == 1

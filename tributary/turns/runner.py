@@ -16,7 +16,7 @@ from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context, Turn
 from stores.protocols.conversations import ConversationStore, TurnQueue
 from tributary.domain.attachments import AttachmentClaim
 from tributary.domain.conversations import MessageStatus
-from tributary.domain.errors import Problem, TributaryError
+from tributary.domain.errors import DependencyUnavailable, Problem, TributaryError
 from tributary.domain.ids import new_id, parse_id, thread_id
 from tributary.models.metering import Meter, metered, plain_meter
 from tributary.turns.events import RunningTurn
@@ -172,23 +172,30 @@ class Turns:
         return output
 
     async def _mark(self, turn: RunningTurn, begun: Sequence[Turn], problem: Problem, status: MessageStatus) -> None:
-        """Says of the question what became of it, and keeps the part of an answer that was told."""
+        """Says of the question what became of it, and keeps the part of an answer that was told. Where the database is
+        what failed, the question stays as it is, and upkeep finds that nobody answers it any more."""
         for each in begun:
-            question = UUID(each["questionId"])
-            if turn.said:
-                await self._conversations.finish_turn(
-                    turn.organisation_id,
-                    conversation_id=UUID(each["conversationId"]),
-                    question_id=question,
-                    answer=partial_answer(each, turn.said, turn.sources, problem=problem, status=status),
-                )
-            await self._conversations.fail_turn(
+            try:
+                await self._keep(turn, each, problem, status)
+            except DependencyUnavailable as error:
+                logger.warning("what became of question %s could not be stored: %s", each["questionId"], error.code)
+
+    async def _keep(self, turn: RunningTurn, begun: Turn, problem: Problem, status: MessageStatus) -> None:
+        question = UUID(begun["questionId"])
+        if turn.said:
+            await self._conversations.finish_turn(
                 turn.organisation_id,
+                conversation_id=UUID(begun["conversationId"]),
                 question_id=question,
-                problem=dict(problem),
-                status=status,
-                bill=bill_of(each, answered=bool(turn.said)),
+                answer=partial_answer(begun, turn.said, turn.sources, problem=problem, status=status),
             )
+        await self._conversations.fail_turn(
+            turn.organisation_id,
+            question_id=question,
+            problem=dict(problem),
+            status=status,
+            bill=bill_of(begun, answered=bool(turn.said)),
+        )
 
 
 def _conclude(turn: RunningTurn, output: ChatOutput) -> None:
