@@ -8,6 +8,7 @@ from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeWriter
 from tributary.domain.errors import Conflict, DependencyError
 from tributary.domain.knowledge import KnowledgeBase
+from tributary.ingestion.departures import Departures
 from tributary.models.embeddings import TextEmbedders
 from tributary.models.names import parse_embedding
 
@@ -23,12 +24,14 @@ class KnowledgeBases:
         blobs: BlobStore,
         embedders: TextEmbedders,
         default_embedding: str,
+        departures: Departures,
     ) -> None:
         self._writer = writer
         self._graph = graph
         self._blobs = blobs
         self._embedders = embedders
         self._default = default_embedding
+        self._departures = departures
 
     async def create(
         self, organisation_id: UUID, *, name: str, description: str = "", embedding: str | None = None
@@ -78,6 +81,7 @@ class KnowledgeBases:
     async def delete(self, organisation_id: UUID, knowledge_base_id: UUID) -> None:
         """Removes it, its documents and their files; bots that it was linked to go on without it."""
         keys = await self._writer.delete_knowledge_base(organisation_id, knowledge_base_id)
+        await self._departures.knowledge_base(knowledge_base_id)
         await self._remove_graph(organisation_id, knowledge_base_id)
         await self._blobs.delete(keys)
 

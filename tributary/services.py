@@ -37,6 +37,7 @@ from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
 from tributary.graph_assembly import Graphs, open_graphs
 from tributary.indexing import IndexTending
+from tributary.ingestion.departures import Departures
 from tributary.ingestion.pages import PageImages
 from tributary.ingestion.service import Documents
 from tributary.ingestion.worker import Worker
@@ -248,7 +249,12 @@ def _wire(
         usage=usage,
         knowledge=knowledge,
         knowledge_bases=KnowledgeBases(
-            writer=knowledge, graph=graph, blobs=blobs, embedders=embedders, default_embedding=settings.embedding
+            writer=knowledge,
+            graph=graph,
+            blobs=blobs,
+            embedders=embedders,
+            default_embedding=settings.embedding,
+            departures=Departures(signals),
         ),
         graph=graph,
         graphs=graphs.whole,

@@ -14,7 +14,7 @@ from stores.postgres.database import Database
 from stores.postgres.queue import QUEUE
 from stores.postgres.roles import SERVING_ROLE
 from tests.support.ingestion import Gate, Workshop, open_workshop
-from tests.support.ingestion_process import REACHED, SECOND_BATCH
+from tests.support.ingestion_process import FACTS, REACHED, SECOND_BATCH
 from tributary.domain.identity import Organisation
 from tributary.domain.knowledge import Document, DocumentStatus, KnowledgeBase, Stage
 
@@ -80,7 +80,19 @@ async def jobs(database: Database) -> list[str]:
         return [row["status"] for row in await cursor.fetchall()]
 
 
-@pytest.mark.parametrize("where", [Stage.PARSING, SECOND_BATCH, Stage.READY])
+@pytest.mark.parametrize(
+    "where",
+    [
+        Stage.PARSING,
+        Stage.SPLITTING,
+        SECOND_BATCH,
+        Stage.SUMMARISING,
+        Stage.EXTRACTING,
+        Stage.INDEXING,
+        FACTS,
+        Stage.READY,
+    ],
+)
 async def test_a_document_whose_worker_is_killed_is_finished_by_the_next(
     workshop: Workshop, database: Database, base: KnowledgeBase, dsn: str, tmp_path: Path, where: str
 ) -> None:

@@ -10,16 +10,17 @@ from uuid import UUID
 
 from graphs.ingest import IngestPorts, build_ingest_graph
 from nodes.chat.state import Context
+from nodes.ingest.split import Embedders
 from nodes.ingest.state import Place
 from nodes.ingest.summarise import Summariser
 from stores.blobs.disk import DiskBlobs
-from stores.memory.graph import MemoryGraph
+from stores.memory.graph_engine import MemoryGraphEngine
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.queue import MemoryIngestQueue
 from stores.memory.signals import MemorySignals
 from stores.memory.staging import MemoryStaging
 from stores.postgres.database import Database
-from stores.postgres.graph import PostgresGraph
+from stores.postgres.graph_engine import PostgresGraphEngine
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.queue import PostgresIngestQueue
 from stores.postgres.queue_consumer import PostgresIngestConsumer
@@ -39,6 +40,7 @@ from tests.support.ingestion_models import (
 )
 from tributary.domain.knowledge import Document, KnowledgeBase, Stage
 from tributary.files.sandbox import Sandbox
+from tributary.ingestion.batching import BatchedEmbedders
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import SandboxParser
@@ -89,7 +91,7 @@ class Workshop:
     """Documents, a worker, and everything between them."""
 
     knowledge: PostgresKnowledge | MemoryKnowledge
-    graph: PostgresGraph | MemoryGraph
+    graph: PostgresGraphEngine | MemoryGraphEngine
     queue: IngestQueue
     consumer: IngestConsumer
     staging: Staging
@@ -101,6 +103,8 @@ class Workshop:
     parser: Any = None
     images: Any = field(default_factory=ByteEmbedder)
     concurrency: int = 1
+    #: In place of `embedder`, where a test wants real ones.
+    embedders: Embedders | None = None
     summariser: Summariser = field(default_factory=FirstSentence)
 
     def __post_init__(self) -> None:
@@ -140,7 +144,7 @@ class Workshop:
             blobs=self.blobs,
             staging=self.staging,
             parser=self.parser,
-            embedders=self.embedder,
+            embedders=BatchedEmbedders(self.embedders or self.embedder),
             images=self.images,
             summariser=self.summariser,
             extractor=CapitalisedWords(),
@@ -212,7 +216,7 @@ async def open_workshop(
         await signals.open()
         yield Workshop(
             knowledge=PostgresKnowledge(database),
-            graph=PostgresGraph(database),
+            graph=PostgresGraphEngine(database),
             queue=PostgresIngestQueue(database),
             consumer=PostgresIngestConsumer(database, grace=grace, poll=0.1),
             staging=DiskStaging(folder / "work"),
@@ -230,7 +234,7 @@ def memory_workshop(folder: Path, **parts: Any) -> Workshop:
     knowledge = MemoryKnowledge()
     return Workshop(
         knowledge=knowledge,
-        graph=MemoryGraph(knowledge),
+        graph=MemoryGraphEngine(knowledge),
         queue=queue,
         consumer=queue,
         staging=MemoryStaging(),

@@ -1,6 +1,7 @@
 """A worker in a process of its own, for tests that kill it. Arguments: DSN, role, folder, and where to hold.
 
-It holds for ever at the stage of that name, or in the second batch of vectors, and says so on stdout before.
+It holds for ever at the stage of that name, in the second batch of vectors, or between chunks and facts, and says so
+on stdout before.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from tributary.domain.knowledge import Stage
 
 REACHED = "reached"
 SECOND_BATCH = "second batch"
+FACTS = "facts"
 
 
 async def _hang() -> NoReturn:
@@ -32,8 +34,13 @@ def _hold(workshop: Workshop, where: str) -> None:
         if where == SECOND_BATCH and workshop.embedder.batches:
             await _hang()
 
+    async def facts(*_: object) -> None:
+        await _hang()
+
     workshop.progress.at = at
     workshop.embedder.before = before
+    if where == FACTS:
+        workshop.graph.write_document = facts  # type: ignore[method-assign,assignment]
 
 
 async def main(dsn: str, role: str, folder: Path, where: str) -> None:
