@@ -24,6 +24,7 @@ _MIN_ENTITIES = 30
 #: What a sentence that names more is: a list, which relates nothing.
 _MAX_IN_SENTENCE = 6
 _MAX_DESCRIPTION = 240
+_OPENING = 8
 _RELATED = "related to"
 _ARTICLES = frozenset(("the", "a", "an", "der", "die", "das", "den", "dem", "le", "la", "les", "el", "los", "las"))
 _CONJUNCTIONS = frozenset(("and", "or", "but", "und", "oder", "aber", "et", "ou", "y", "o", "e", "и", "или", "that"))
@@ -60,7 +61,8 @@ def _resolved(found: Extraction, meant: Mapping[str, str]) -> Extraction:
     mentions = []
     for mention in found.mentions:
         short = meant if mention.type is EntityType.ACRONYM else names if mention.type is EntityType.NAME else {}
-        mentions.append(replace(mention, key=short.get(mention.key, mention.key)))
+        key = short.get(mention.key, mention.key)
+        mentions.append(mention if key == mention.key else replace(mention, key=key))
     return Extraction(tuple(mentions), found.sentences)
 
 
@@ -124,7 +126,8 @@ def _description(text: str, found: Extraction, mentions: Sequence[EntityMention]
     """The sentence that says what it is, where one begins with it."""
     for mention in mentions:
         start, end = found.sentences[mention.sentence]
-        opens = entity_key(text[start : mention.end]) == mention.key
+        # At most an article and quotes stand before it.
+        opens = mention.start - start < _OPENING and entity_key(text[start : mention.end]) == mention.key
         if opens and end - start <= _MAX_DESCRIPTION and _DEFINING.match(text[mention.end : end]):
             return " ".join(text[start:end].split())
     return ""

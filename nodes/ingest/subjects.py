@@ -58,13 +58,14 @@ def _entitled(draft: GraphDraft, titled: EntityDraft) -> GraphDraft:
     return GraphDraft(
         entities=(titled, *others),
         relations=tuple(each for each in _renamed(draft.relations, names) if each.source != each.target),
-        mentions=tuple(replace(each, key=names.get(each.key, each.key)) for each in draft.mentions),
+        mentions=tuple(replace(each, key=names[each.key]) if each.key in names else each for each in draft.mentions),
     )
 
 
 def _renamed(relations: Sequence[RelationDraft], names: Mapping[str, str]) -> Iterator[RelationDraft]:
     for each in relations:
-        yield replace(each, source=names.get(each.source, each.source), target=names.get(each.target, each.target))
+        source, target = names.get(each.source, each.source), names.get(each.target, each.target)
+        yield replace(each, source=source, target=target) if (source, target) != (each.source, each.target) else each
 
 
 def _mentions(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nodes.ingest.state import Place
 from stores.memory.blobs import MemoryBlobs
 from tests.support.files import png
 from tributary.domain.errors import DamagedFile, NotFound
@@ -20,6 +21,7 @@ SENTENCES = [
     "Lübeck lies on the Trave, and its merchants traded salt and herring with Bergen.",
     "The Hanseatic League kept a Kontor in Bergen, which Lübeck ruled for centuries.",
 ]
+PLACE = Place(new_id(), new_id(), new_id(), 1)
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +58,15 @@ async def test_entities_are_extracted_alike_in_a_thread_and_in_a_child(
     chunks = [ChunkDraft(0, text, 0, len(text))]
     for limit in (LONG_TEXT, 0):
         monkeypatch.setattr("tributary.ingestion.local.LONG_TEXT", limit)
-        drafts.append(await LocalExtractor(sandbox).extract(ParsedDocument(text, title="Hanse"), chunks))
+        extractor = LocalExtractor(sandbox)
+        drafts.append(await extractor.extract(ParsedDocument(text, title="Hanse"), chunks, place=PLACE, tell=tell))
     assert drafts[0] == drafts[1]
     assert "Lübeck" in {entity.name for entity in drafts[0].entities}
-    assert all(0 <= mention.start < mention.end <= len(text) for mention in drafts[0].mentions)
+    assert all(0 <= mention.start <= mention.end <= len(text) for mention in drafts[0].mentions)
+
+
+async def tell(share: float) -> bool:
+    return True
 
 
 async def stored(blobs: MemoryBlobs, folder: Path, content: bytes, filename: str, content_type: str) -> Document:

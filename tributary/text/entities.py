@@ -102,13 +102,21 @@ def _quoted(text: str, sentences: Sequence[tuple[int, int]]) -> Iterator[EntityM
 
 def _terms(text: str, sentences: Iterable[Sentence]) -> list[EntityMention]:
     """Phrases of two or three content words in lower case that the text repeats."""
-    spans: list[tuple[str, int, int, int]] = []
+    found: list[tuple[str, int, int, int]] = []
     for number, sentence in enumerate(sentences):
         for phrase in _phrases(sentence.words):
             for size in _TERM_WORDS:
                 for first in range(len(phrase) - size + 1):
-                    start, end = phrase[first].start, phrase[first + size - 1].end
-                    spans.append((entity_key(text[start:end]), start, end, number))
+                    words = phrase[first : first + size]
+                    rough = " ".join(word.text for word in words).rstrip("s")
+                    found.append((rough, words[0].start, words[-1].end, number))
+    # Keys cost a multiple of counting, and most phrases stand there once.
+    roughly = Counter(rough for rough, _, _, _ in found)
+    spans = [
+        (entity_key(text[start:end]), start, end, number)
+        for rough, start, end, number in found
+        if roughly[rough] >= _TERM_REPETITIONS
+    ]
     counts = Counter(key for key, _, _, _ in spans)
     return [
         EntityMention(key, text[start:end], EntityType.TERM, start, end, number)

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from tributary.text.scripts import CONTINUOUS, IDEOGRAPHIC
 from tributary.text.stems import fold
@@ -24,6 +25,7 @@ _ARTICLES = frozenset(("the", "a", "an", "der", "die", "das", "le", "la", "les",
 _PLURAL = re.compile(r"(?<=[a-z][a-z][^\Wsui_])s$")
 
 
+@lru_cache(maxsize=16_384)
 def entity_key(name: str) -> str:
     """The resolved form of a name: without case, accents, punctuation, a leading article, a possessive, and the
     plural of its last word. Empty where the name has no letter or digit."""
