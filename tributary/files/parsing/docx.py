@@ -14,11 +14,23 @@ from tributary.files.parsing.docx_styles import Style, Styles
 from tributary.files.parsing.docx_text import WordReader, Words
 from tributary.files.parsing.graphics import alternative_text, charts_of, diagram_lines, pictures_of, says_anything
 from tributary.files.parsing.grids import Cell, spread
+from tributary.files.parsing.html import write_html
+from tributary.files.parsing.mail import pages_of
 from tributary.files.parsing.package import Package, open_package
 from tributary.files.parsing.pictures import MAX_PICTURE_BYTES, gather
 from tributary.files.parsing.titles import useful_title
 from tributary.files.parsing.writing import Writing, cleaned
-from tributary.files.parsing.xml import Element, attribute, child, children, is_on, name_of, number, value_of
+from tributary.files.parsing.xml import (
+    MAX_XML_BYTES,
+    Element,
+    attribute,
+    child,
+    children,
+    is_on,
+    name_of,
+    number,
+    value_of,
+)
 
 _CONTAINERS = frozenset({"ins", "moveTo", "customXml", "smartTag", "sdtContent", "body", "txbxContent", "hdr", "ftr"})
 #: A cell with more text than this, in several paragraphs, is a column of a page, and its table no table of data.
@@ -101,6 +113,16 @@ class _Writer:
                 self._blocks(child(each, "sdtContent"))
             elif name == "AlternateContent":
                 self._blocks(child(each, "Choice"))
+            elif name == "altChunk":
+                self._end_code()
+                self._foreign(attribute(each, "id") or "")
+
+    def _foreign(self, relation_id: str) -> None:
+        """A page of HTML that programs put in the place of paragraphs, for Word to convert when it opens the file."""
+        related = self._package.relations(self._part).get(relation_id)
+        data = self._package.read(related.part, MAX_XML_BYTES) if related is not None and related.part else None
+        for page in pages_of(data or b""):
+            write_html(page, self._writing)
 
     def _paragraph(self, element: Element) -> None:
         style = self._styles.of(element)

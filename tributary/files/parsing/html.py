@@ -56,15 +56,21 @@ def parse_html(path: Path) -> ParsedDocument:
         EmptyFile: nothing of it is seen.
         FileTooLarge: more text than a document may have.
     """
-    source = decode_html(path.read_bytes())
+    writing = Writing()
+    title = write_html(path.read_bytes(), writing)
+    pictures = gather(writing.sights, _decode_data_url)
+    return writing.document(useful_title(title), pictures)
+
+
+def write_html(data: bytes, writing: Writing) -> str:
+    """Writes what is seen of a page; its title as it stands. Raises as `parse_html` does."""
+    source = decode_html(data)
     _check_depth(source)
     tree = LexborHTMLParser(source)
-    writing = Writing()
     if tree.root is not None:
         _Reader(writing).read(tree.root)
-    title = tree.css_first("title")
-    pictures = gather(writing.sights, _decode_data_url)
-    return writing.document(useful_title("" if title is None else title.text(deep=True)), pictures)
+    title = None if tree.head is None else tree.head.css_first("title")
+    return "" if title is None else title.text(deep=True)
 
 
 def _decode_data_url(url: str) -> bytes | None:

@@ -224,6 +224,26 @@ def test_a_document_that_says_nothing_or_is_broken_is_refused(
         read(content)
 
 
+PAGE = "<html><body><h1>Tides</h1><p>High at six</p></body></html>"
+MAILED = """MIME-Version: 1.0
+Content-Type: multipart/related; boundary=b
+
+--b
+Content-Type: text/html; charset=utf-8
+Content-Transfer-Encoding: quoted-printable
+
+<h1>Tides</h1><p>High=20at six</p>
+--b--
+"""
+
+
+@pytest.mark.parametrize("chunk", [PAGE, MAILED])
+def test_pages_of_html_in_the_place_of_paragraphs_are_read(read: Callable[[bytes], ParsedDocument], chunk: str) -> None:
+    body = paragraph("Before.") + '<w:altChunk r:id="r0"/>' + paragraph("After.")
+    document = read(word_of(body, {"afchunk.mht": ("aFChunk", chunk)}))
+    assert document.text == "Before.\n\n# Tides\n\nHigh at six\n\nAfter."
+
+
 def test_strict_documents_are_read_like_transitional_ones(read: Callable[[bytes], ParsedDocument]) -> None:
     strict = "http://purl.oclc.org/ooxml/wordprocessingml/main"
     document = f'<w:document xmlns:w="{strict}"><w:body>{paragraph("Strictly.")}</w:body></w:document>'
