@@ -102,17 +102,18 @@ class Package:
             return (found.text or "") if found is not None else ""
         return ""
 
-    def check(self) -> None:
-        """Inflates every part once: for readers that open the archive themselves, and believe what it declares.
+    def blocks(self) -> Iterator[tuple[str, bytes]]:
+        """Every part once, inflated block by block, with its name: for readers that open the archive themselves, and
+        believe what it declares.
 
         Raises:
             DamagedFile: a part is not as declared.
         """
         with damaged_archive():
-            for info in self._members.values():
+            for name, info in self._members.items():
                 with self._archive.open(info) as member:
-                    while member.read(_BLOCK):
-                        pass
+                    while block := member.read(_BLOCK):
+                        yield name, block
 
     def _read_relations(self, part: str) -> Iterator[tuple[str, Relation]]:
         folder, name = posixpath.split(part)

@@ -3,15 +3,16 @@
 Hidden sheets and comments are left out. Numbers are those of the cells, whatever format they are shown in.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-from tributary.domain.errors import DamagedFile
+from tributary.domain.errors import DamagedFile, FileTooLarge
 from tributary.domain.knowledge import ParsedDocument
 from tributary.files.parsing.grids import check_cells
-from tributary.files.parsing.package import open_package
+from tributary.files.parsing.package import Package, open_package
 from tributary.files.parsing.tabular import shown, write_sheet
 from tributary.files.parsing.titles import useful_title
 from tributary.files.parsing.writing import Writing
@@ -19,6 +20,10 @@ from tributary.files.parsing.writing import Writing
 #: A merged cell's text stands in all cells that it covers, up to so many of them.
 _MAX_MERGED = 10_000
 _REPEATED = 200
+#: Cells of the rectangle that a sheet's cells span, empty ones included; the reader takes 24 bytes for each.
+_MAX_EXTENT = 16_000_000
+_REFERENCE = re.compile(rb"<c\s[^<>]{0,64}?\br=\"([A-Z]{1,3})(\d{1,7})\"")
+_LONGEST_REFERENCE = 96
 
 
 def parse_xlsx(path: Path) -> ParsedDocument:
@@ -30,7 +35,7 @@ def parse_xlsx(path: Path) -> ParsedDocument:
         FileTooLarge: it unpacks to too much, or has too many cells or too much text.
     """
     with open_package(path) as package:
-        package.check()
+        _check_extents(package)
         title = useful_title(package.title())
     writing = Writing()
     try:
@@ -44,6 +49,38 @@ def parse_xlsx(path: Path) -> ParsedDocument:
     except CalamineError as error:
         raise DamagedFile("The workbook is damaged: it can't be read.") from error
     return writing.document(title)
+
+
+def _check_extents(package: Package) -> None:
+    """The reader holds a sheet as a rectangle: one cell in its last corner would ask for 400 GB.
+
+    Raises:
+        DamagedFile: the archive is not as it declares.
+        FileTooLarge: the cells of a sheet stand too far apart.
+    """
+    corners: dict[str, tuple[int, int]] = {}
+    rest = b""
+    for name, block in package.blocks():
+        if not name.startswith("xl/worksheets/"):
+            continue
+        if name not in corners:
+            rest = b""
+        rest += block
+        bottom, right = corners.get(name, (0, 0))
+        for column, row in _REFERENCE.findall(rest):
+            bottom, right = max(bottom, int(row)), max(right, _column_number(column))
+        if bottom * right > _MAX_EXTENT:
+            raise FileTooLarge(f"The cells of a sheet stand too far apart: over {bottom:,} rows and {right:,} columns.")
+        corners[name] = bottom, right
+        rest = rest[-_LONGEST_REFERENCE:]
+
+
+def _column_number(letters: bytes) -> int:
+    """1 for A, 27 for AA."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
 
 
 def _rows(sheet: CalamineSheet) -> list[list[str]]:

@@ -117,6 +117,14 @@ def test_a_sheet_whose_cells_stand_far_apart_is_bounded(workbook: Read, monkeypa
         workbook(content)
 
 
+def test_a_cell_in_the_last_corner_of_a_sheet_is_refused_before_anything_is_laid_out(workbook: Read) -> None:
+    def far(book: Any) -> None:
+        book["S"]["XFD1048576"] = "far"
+
+    with pytest.raises(FileTooLarge, match="too far apart"):
+        workbook(office.xlsx({"S": [["near"]]}, far))
+
+
 @pytest.mark.parametrize(
     ("content", "error"),
     [
