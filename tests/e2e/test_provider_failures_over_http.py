@@ -217,3 +217,15 @@ def _settled(chatting: Chatting) -> list[dict[str, Any]]:
     bot = chatting.client.get(f"/api/conversations/{conversation}").json()["botId"]
     chatting.ask(bot, "are you done?", conversationId=conversation)
     return chatting.messages(conversation)
+
+
+@pytest.mark.parametrize("model", [OPENROUTER, GOOGLE])
+def test_characters_that_come_in_halves_are_whole_in_stream_answer_and_history(chatting: Chatting, model: str) -> None:
+    pieces = ("Well \ud83d", "\ude00 done\x00", " \ud83d")
+    chatting.provider.next_chat(Text(pieces), Text(pieces))
+    bot = chatting.bot(model)
+    events = chatting.stream(bot)
+    assert told(events) == events[-1][1]["message"] == "Well 😀 done� �"
+    answer = chatting.ask(bot, conversationId=events[-1][1]["conversationId"])
+    assert answer["message"] == "Well 😀 done� �"
+    assert [each["content"] for each in chatting.messages(answer["conversationId"])[1::2]] == ["Well 😀 done� �"] * 2

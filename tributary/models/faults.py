@@ -112,7 +112,8 @@ def _request_of(holder: object) -> object | None:
 
 
 def redact(text: str, secrets: frozenset[str]) -> str:
-    """The text on one line, cut, and without the secrets and whatever else looks like a key."""
+    """The text on one line, cut, without halves of characters, the secrets, and whatever else looks like a key."""
+    text = text.encode("utf-8", "replace").decode()
     for secret in secrets:
         text = text.replace(secret, "[key]")
     line = " ".join(_KEYS.sub("[key]", text).split())

@@ -23,6 +23,7 @@ from tributary.models.content import wire_messages
 from tributary.models.cost import COST_KEY
 from tributary.models.faults import cause, provider_failures, translate
 from tributary.models.metering import ModelCall, admit, note
+from tributary.models.pieces import PieceJoiner
 from tributary.models.retry import Attempts, RetryPolicy
 from tributary.models.tokens import estimate_message_tokens, estimate_tokens
 from tributary.models.transport import noting_responses
@@ -86,9 +87,10 @@ async def stream_answer(
             await admit(name)
             async with aclosing(_chunks(model, sent, config, timeout, name, _limit(provider, max_output))) as chunks:
                 async for chunk in chunks:
-                    text = answer.take(chunk)
-                    if text:
+                    if text := answer.take(chunk):
                         yield Delta(text)
+            if text := answer.rest():
+                yield Delta(text)
             finish = answer.finish()
         except TributaryError as error:
             if answer.begun:
@@ -152,6 +154,7 @@ class _Answer:
         self._name = name
         self._provider = provider
         self._messages = messages
+        self._joiner = PieceJoiner()
         self._blank = ""
         self._text: list[str] = []
         self._counts: dict[str, int] = {}
@@ -169,7 +172,14 @@ class _Answer:
         """The text to pass on. Blank text at the start is held back: alone it is no answer."""
         self._answered = True
         self._note(chunk)
-        text = self._blank + str(chunk.text)
+        return self._pass(self._joiner.feed(str(chunk.text)))
+
+    def rest(self) -> str:
+        """The end of the text, once no chunk comes any more."""
+        return self._pass(self._joiner.finish())
+
+    def _pass(self, piece: str) -> str:
+        text = self._blank + piece
         if not self._text and not text.strip():
             self._blank = text
             return ""
