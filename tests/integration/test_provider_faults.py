@@ -410,7 +410,7 @@ async def test_what_openrouter_read_out_of_a_pdf_is_no_part_of_the_answer(
 async def test_half_a_character_in_the_words_of_a_provider_does_no_harm(
     models: ChatModels, provider: Provider, name: str
 ) -> None:
-    provider.next_chat(Refuse(400, message="no \ud83d"))
+    provider.next_chat(ErrorInside200(400, message="no \ud83d"))
 
     error = await _failure(models, name)
 
