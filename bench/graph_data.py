@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from uuid import UUID, uuid4, uuid5
 
@@ -14,6 +15,7 @@ from stores.neo4j.graph_writing import entity_id
 
 Numbers = npt.NDArray[np.int64]
 
+_DOCUMENT = "id knowledge_base_id filename title content_type size sha256 storage_key status stage importance"
 #: Chunks of a document, and statements of a chunk.
 CHUNKS = 10
 STATEMENTS = 10
@@ -42,13 +44,17 @@ class Synthetic:
     def key(self, entity: int) -> str:
         return f"thing{entity} corp{entity % 89}"
 
+    @cached_property
+    def ids(self) -> list[str]:
+        return [entity_id(self.base, self.key(n)) for n in range(self.entities)]
+
     def id(self, entity: int) -> str:
-        return entity_id(self.base, self.key(entity))
+        return self.ids[entity]
 
     def relation_id(self, relation: int) -> str:
         return str(uuid5(self.base, f"relation {relation}"))
 
-    @property
+    @cached_property
     def said(self) -> Numbers:
         """Pairs of document and entity, with the number of mentions."""
         pairs, counts = np.unique(self.mentions // [CHUNKS, 1], axis=0, return_counts=True)
