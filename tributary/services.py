@@ -153,7 +153,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
 async def _assemble(settings: Settings, database: Database, stack: AsyncExitStack) -> Services:
     await asyncio.to_thread(_make_folders, settings)
     # Two of them: a document that takes minutes to read must not keep uploads waiting.
-    sandbox, workshop = Sandbox(), Sandbox()
+    sandbox, workshop = Sandbox(), Sandbox(niceness=10)
     stack.push_async_callback(asyncio.to_thread, sandbox.close)
     stack.push_async_callback(asyncio.to_thread, workshop.close)
     embedders = TextEmbedders(settings)

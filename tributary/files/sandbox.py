@@ -55,10 +55,14 @@ class _Task:
 class Sandbox:
     """A few child processes for parsing, started when they are first needed, safe to use from any event loop.
 
-    `memory` bounds the private memory of each child in bytes (on Linux; elsewhere only time is bounded).
+    `memory` bounds the private memory of each child in bytes (on Linux; elsewhere only time is bounded). Children of a
+    higher `niceness` leave the processor to others.
     """
 
-    def __init__(self, *, workers: int = 2, memory: int = DEFAULT_MEMORY, tasks: int = DEFAULT_TASKS) -> None:
+    def __init__(
+        self, *, workers: int = 2, memory: int = DEFAULT_MEMORY, tasks: int = DEFAULT_TASKS, niceness: int = 0
+    ) -> None:
+        self._niceness = niceness
         self._memory = memory
         self._tasks = tasks
         self._idle: list[Worker] = []
@@ -181,7 +185,7 @@ class Sandbox:
 
     def _start_worker(self) -> Worker:
         try:
-            return Worker(memory=self._memory, tasks=self._tasks)
+            return Worker(memory=self._memory, tasks=self._tasks, niceness=self._niceness)
         except OSError as error:
             raise DependencyUnavailable("No process for reading files can be started right now.") from error
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from nodes.ingest.split import Embedders
 from tributary.domain.errors import DependencyError
+from tributary.models.background import in_background
 from tributary.models.metering import owner_of
 from tributary.models.protocols import TextEmbedder, Vectors
 
@@ -51,7 +52,8 @@ class BatchedEmbedder:
         waiting = _Waiting(texts, asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
         if len(self._running) < self._calls:
-            task = asyncio.create_task(self._work(), name="embed documents")
+            with in_background():
+                task = asyncio.create_task(self._work(), name="embed documents")
             self._running.add(task)
             task.add_done_callback(self._running.discard)
         return await waiting.vectors

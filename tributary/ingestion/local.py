@@ -21,7 +21,7 @@ Ts = TypeVarTuple("Ts")
 
 #: Texts above this many characters are analysed in a child process: in a thread they would hold the interpreter, and
 #: with it every chat, for too long.
-LONG_TEXT = 40_000
+LONG_TEXT = 10_000
 #: Seconds for the analysis of one document.
 ANALYSIS_SECONDS = 300.0
 

@@ -77,8 +77,9 @@ class Questions:
 class Documents:
     """The documents of one call. Their tokens are made a window at a time, so that memory stays small."""
 
-    def __init__(self, texts: Sequence[str], dimension: int) -> None:
+    def __init__(self, texts: Sequence[str], dimension: int, *, background: bool = False) -> None:
         self.future: Future[Vectors] = Future()
+        self.background = background
         self._texts = texts
         self._vectors = np.empty((len(texts), dimension), dtype=np.float32)
         self._steps: Iterator[None] | None = None

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tributary.domain.errors import DependencyUnavailable
+from tributary.models.background import in_background
 from tributary.models.local.model_thread import ModelThread
 from tributary.models.local.text_model import Purpose, Tokens
 from tributary.models.protocols import Vectors
@@ -228,3 +229,29 @@ def test_many_threads_asking_at_once_all_get_their_own_answer(thread: ModelThrea
     for each in threads:
         each.join()
     assert wrong == []
+
+
+def test_background_documents_go_behind_all_others(thread: ModelThread, model: GatedModel) -> None:
+    with in_background():
+        patient = thread.embed(full("abc"), 1)
+    model.wait_for_run()
+    pressing, question = thread.embed(full("xy"), 1), thread.ask("q")
+    model.let_go()
+    assert patient.result(PATIENCE).shape == (3, 1)
+    assert pressing.done()
+    assert question.done()
+    assert model.runs == ["a", "q", "x", "y", "b", "c"]
+
+
+def test_background_work_pauses_after_somebody_was_served_and_gives_way_in_its_pause(model: GatedModel) -> None:
+    thread = ModelThread("test", lambda: model, pause=3600.0)
+    model.let_go()
+    thread.ask("q").result(PATIENCE)
+    with in_background():
+        patient = thread.embed(full("a"), 1)
+    assert thread.ask("r").result(PATIENCE).tolist() == [ord("r")]
+    assert not patient.done()
+    thread.close()
+    with pytest.raises(DependencyUnavailable):
+        patient.result(PATIENCE)
+    assert model.runs == ["q", "r"]
