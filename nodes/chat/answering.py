@@ -70,7 +70,7 @@ async def write_answer(
     # Of all calls that were made for it: also those that were tried in vain are paid for.
     usage = answer_usage() or usage
     if usage is None:
-        usage = _partial_usage(messages, answer) if answer or status is MessageStatus.STOPPED else NO_USAGE
+        usage = _partial_usage(messages, answer) if answer else NO_USAGE
     writer.runtime.stream_writer({"type": "usage", "usage": usage})
     return {**ended, "answer": answer, "status": status.value, "usage": usage, "finishReason": reason}
 
