@@ -1,4 +1,4 @@
-"""Every PDF, text and picture of a folder through the sandboxed parsers: how each is taken or why it is refused.
+"""Every file of a folder through the sandboxed parsers: how each is taken as a document or why it is refused.
 
     python -m bench.parsing --data DIR
 

@@ -63,12 +63,19 @@ def test_a_picture_has_one_page_and_a_text_none(client: httpx.Client) -> None:
     path = f"/knowledge/kb/{base}/documents"
     assert client.get(f"{path}/{picture}/pages/1.png").status_code == 200
     answers = [
-        client.get(f"{path}/{document}/pages/{page}.png") for document, page in ((picture, 2), (notes, 1), (broken, 1))
+        client.get(f"{path}/{document}/pages/{page}")
+        for document, page in (
+            (picture, "2.png"),
+            (notes, "1.png"),
+            (broken, "1.png"),
+            (broken, "1.png?start=0&end=5"),
+        )
     ]
     assert [(each.status_code, each.json()["code"]) for each in answers] == [
         (404, "not_found"),
         (404, "not_found"),
         (422, "damaged_file"),
+        (409, "conflict"),
     ]
 
 
