@@ -205,7 +205,7 @@ async def test_a_worker_that_lost_its_connection_goes_on_with_a_new_one(
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute(
                 """
-                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
                 WHERE datname = current_database() AND pid <> pg_backend_pid()
                 """
             )
