@@ -48,7 +48,9 @@ def build_chat_graph(ports: ChatPorts) -> Builder:
     builder.add_node("enhance_query", partial(enhance_query, caller=caller, conversations=conversations))
     builder.add_node("check_capabilities", partial(check_capabilities, models=ports.models))
     builder.add_node("retrieve", build_retrieval_graph(retrieval).compile())
-    builder.add_node("compose_context", partial(compose_context, caller=caller, knowledge=retrieval.knowledge))
+    builder.add_node(
+        "compose_context", partial(compose_context, caller=caller, knowledge=retrieval.knowledge, models=ports.models)
+    )
     builder.add_node(
         "invoke_model",
         partial(
