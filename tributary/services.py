@@ -27,6 +27,7 @@ from stores.postgres.search import PostgresSearch
 from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
 from stores.postgres.usage import PostgresUsage
+from stores.postgres.word_counts import PostgresWordCounts
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import ConversationStore
 from stores.protocols.idempotency import IdempotencyStore
@@ -283,7 +284,7 @@ def _wire(
         reindexing=open_reindexing(
             settings, database, workshop, embedders, blobs, knowledge, images, spending
         ),
-        indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn)),
+        indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn), PostgresWordCounts(database)),
         chat_ports=ports,
         checks={"postgresql": database.check, "files": blobs.check},
     )

@@ -30,11 +30,17 @@ SELECT %(organisation)s, %(knowledge_base)s, %(document)s, new.*
 FROM unnest(%(ids)s::uuid[], %(ordinals)s::int[], %(contents)s::text[], %(headings)s::text[], %(starts)s::int[],
             %(ends)s::int[], %(pages)s::int[], %(lengths)s::int[], %(embeddings)b::halfvec[]) AS new
 """
+# A term's postings in rows of 128, so that an index can hold them: the first says how often the term stands in the
+# document, the others nought.
 _ADD_POSTINGS = """
 INSERT INTO chunk_postings (organisation_id, knowledge_base_id, document_id, document_terms, term, frequency, postings)
-SELECT %(organisation)s, %(knowledge_base)s, %(document)s, %(document_terms)s, new.key,
-       (SELECT sum(posting >> 16 & 65535) FROM unnest(new.value::bigint[]) AS posting), new.value::bigint[]
-FROM json_each_text(%(postings)s::json) AS new
+SELECT %(organisation)s, %(knowledge_base)s, %(document)s, %(document_terms)s, each.term,
+       CASE WHEN part = 0 THEN (SELECT sum(posting >> 16 & 65535) FROM unnest(each.postings) AS posting) ELSE 0 END,
+       each.postings[part * 128 + 1 : part * 128 + 128]
+FROM (
+    SELECT new.key AS term, new.value::bigint[] AS postings FROM json_each_text(%(postings)s::json) AS new OFFSET 0
+) each
+CROSS JOIN LATERAL generate_series(0, (cardinality(each.postings) - 1) / 128) AS part
 """
 _ADD_IMAGES = """
 INSERT INTO chunk_images (organisation_id, knowledge_base_id, model, chunk_id, embedding, number)

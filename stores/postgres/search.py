@@ -19,6 +19,9 @@ from tributary.models.protocols import TextEmbedder, Vectors
 _EMBEDDING = """
 SELECT embedding FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s
 """
+#: Postings that a question reads before it has candidates. Words that were counted ahead wait beyond it.
+BUDGET = 10_000
+
 #: What pgvector answers when it is asked to compare vectors of different dimensions.
 _OTHER_DIMENSION = "22000"
 
@@ -116,6 +119,7 @@ async def _question(organisation_id: UUID, knowledge_base_id: UUID, query: str, 
         "k1": BM25_K1,
         "b": BM25_B,
         "document_share": DOCUMENT_SHARE,
+        "budget": BUDGET,
     }
 
 

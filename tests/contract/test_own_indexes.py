@@ -193,7 +193,7 @@ async def test_only_the_largest_get_one_where_there_are_too_many(dsn: str, world
 async def test_dimensions_lie_side_by_side(dsn: str, world: World, indexes: PostgresOwnIndexes) -> None:
     await large(world)
     wide = await world.knowledge.create_knowledge_base(
-        world.organisation_id, name="wide", description="", embedding="test/wide", dimension=3072
+        world.organisation_id, name="wide", description="", embedding=world.embedder.name, dimension=3072
     )
     vectors = np.eye(LARGE, 3072, dtype=np.float32)
     await world.write(await world.document(wide), [f"axis {n}" for n in range(LARGE)], list(vectors))
@@ -218,6 +218,18 @@ async def test_pictures_of_a_large_knowledge_base_have_an_index_for_each_model(
     )
     assert {chunk_id for chunk_id, _ in found} == {ids[0], ids[LARGE - 1]}
     assert [cosine for _, cosine in found] == pytest.approx([1.0, 1.0], abs=1e-3)
+
+
+async def test_chunks_with_several_pictures_come_once_each(world: World, indexes: PostgresOwnIndexes) -> None:
+    kb = await world.knowledge_base()
+    pictures = ImageVectors("local/descriptor", (0,) * LARGE + (1,) * LARGE, np.stack(around(2 * LARGE)))
+    ids = await world.write(await world.document(kb), ["first", "second"], images=[pictures])
+    assert ids is not None
+    await indexes.tend()
+    found = await world.search.similar_images(
+        kb.organisation_id, kb.id, vectors=towards(1)[None, :], embedding="local/descriptor", limit=2
+    )
+    assert [chunk_id for chunk_id, _ in found] == [ids[0], ids[1]]
 
 
 async def test_what_a_killed_build_left_is_dropped_and_built_again(
