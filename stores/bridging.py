@@ -8,6 +8,7 @@ question stands around the name.
 
 import math
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -20,6 +21,8 @@ from tributary.text.words import keys
 NAMED_TOO = 0.5
 #: An entity with more mentions than this says nothing about two passages that name it.
 RARE = 30
+#: A sentence that names more entities than this is a list.
+LIST = 6
 #: Entities that lead on, the strongest first.
 MAX_BRIDGES = 100
 
@@ -64,6 +67,8 @@ class Bridge:
 def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[SeedMention]) -> dict[str, Bridge]:
     """The entities that lead on from the seeds, the strongest first."""
     readings = {seed.chunk_id: _Reading(query, seed) for seed in seeds}
+    for each in mentions:
+        readings[each.chunk_id].note(each)
     own = {(each.chunk_id, each.entity_id) for each in mentions if each.subject}
     counts: dict[str, int] = {}
     strengths: dict[str, dict[UUID, float]] = {}
@@ -98,28 +103,40 @@ class _Reading:
         self._above = frozenset(keys(seed.above))
         self._sentences = sentence_spans(seed.text)
         self._shares: dict[int, float] = {}
+        self._named: dict[int, set[str]] = {}
+
+    def note(self, mention: SeedMention) -> None:
+        """Takes in a name, to know which sentences are lists."""
+        self._named.setdefault(self._sentence(mention.start), set()).add(mention.entity_id)
+
+    def _sentence(self, start: int) -> int:
+        return bisect_right(self._sentences, start - self._seed.start, key=lambda span: span[0]) - 1
 
     def strength(self, start: int) -> float:
         """How strongly a name at this offset of the document leads on. Half of the question's words around it count
-        far more than half of all: the other half asks about what comes next."""
-        number = bisect_right(self._sentences, start - self._seed.start, key=lambda span: span[0]) - 1
+        far more than half of all: the other half asks about what comes next. A list speaks little of each name."""
+        number = self._sentence(start)
         if number < 0 or not self._asked:
             return self._seed.weight
         if number not in self._shares:
             first, behind = self._sentences[number]
             said = self._above.union(keys(self._seed.text[first:behind]))
             self._shares[number] = len(self._asked & said) / len(self._asked)
-        return self._seed.weight * math.sqrt(self._shares[number])
+        apart = min(1.0, LIST / len(self._named.get(number, (None,))))
+        return self._seed.weight * math.sqrt(self._shares[number]) * apart
 
 
 def led_to(bridges: Mapping[str, Bridge], mentions: Sequence[Mention]) -> dict[UUID, float]:
-    """What the bridges say for each passage, in (0, 1]: the strongest of them counts."""
+    """What the bridges say for each passage, in (0, 1]: the strongest of them counts. Where many passages are about an
+    entity, or name it, each of them is meant less."""
+    subjects = Counter(mention.entity_id for mention in mentions if mention.subject)
     evidence: dict[UUID, float] = {}
     for mention in mentions:
         bridge = bridges.get(mention.entity_id)
         if bridge is None or not (mention.subject or bridge.mentions <= RARE):
             continue
-        share = 1.0 if mention.subject else NAMED_TOO / (1.0 + math.log(max(1, bridge.mentions)))
+        among = subjects[mention.entity_id] if mention.subject else bridge.mentions
+        share = (1.0 if mention.subject else NAMED_TOO) / (1.0 + math.log(max(1, among)))
         strength = share * bridge.strength_from_others(mention.chunk_id)
         if strength > evidence.get(mention.chunk_id, 0.0):
             evidence[mention.chunk_id] = strength

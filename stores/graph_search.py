@@ -80,13 +80,14 @@ async def search_graph(
     entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
     mentions = await source.mentions(list(starts | dict.fromkeys(bridges, 0.0)), limit=MENTIONS)
     statements = await source.statements(list(relations)) if relations else ()
-    supports = _supports(starts, relations, bridging.led_to(bridges, mentions), mentions, statements)
+    asked = walking.choose_seeds(spans, named, {})
+    supports = _supports(asked, relations, bridging.led_to(bridges, mentions), mentions, statements)
     entity_facts = await source.entity_facts(list(entities)[:limit])
     relation_facts = await source.relation_facts(list(relations)[:limit]) if relations else {}
     return GraphFindings(
         entities=tuple(entity_facts[each] for each in entities if each in entity_facts),
         relations=tuple(relation_facts[each] for each in relations if each in relation_facts),
-        passages=walking.passages(starts, supports, limit=limit),
+        passages=walking.passages(asked, supports, limit=limit),
         truncated=near.truncated,
     )
 

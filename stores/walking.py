@@ -22,7 +22,7 @@ STEP = 0.5
 #: What an entity of a seeding passage counts beside one that the question names.
 CHUNK_SEED = 0.5
 #: What a passage counts that mentions or states what was walked, beside one that another passage leads to.
-WALKED = 0.5
+WALKED = 0.25
 #: Facts below this share of the best are noise.
 _FLOOR = 0.02
 #: Entities that a walk leaves from, the best first.
@@ -203,8 +203,8 @@ def relation_scores(steps: Iterable[Step]) -> dict[str, float]:
 
 def passages(seeds: Mapping[str, float], supports: Iterable[Support], *, limit: int) -> tuple[Passage, ...]:
     """Passages with their evidence, best first, ties by id: what seeding passages lead to; and, counting less, how
-    much of what the walk started from a passage mentions (all of it counts far more than some), and what it states
-    about it."""
+    much of what the question names (`seeds`) a passage mentions (all of it counts far more than some), and what it
+    states about what was walked."""
     whole = sum(seeds.values()) or 1.0
     weighed = []
     for each in supports:

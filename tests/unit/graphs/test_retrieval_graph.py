@@ -14,10 +14,10 @@ from graphs.retrieval import build_retrieval_graph
 from nodes.chat.state import Context
 from nodes.retrieval.state import KnowledgeBaseRef, RetrievalOutput, SearchPlan, WeightsDict
 from stores.memory.blobs import MemoryBlobs
-from stores.memory.graph import MemoryGraph
+from stores.memory.graph_engine import MemoryGraphEngine
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.search import MemorySearch
-from stores.protocols.graph import GraphFindings, Passage, SeedPassage
+from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, Passage, SeedPassage
 from tests.support.worlds import PlainEmbedder, World, towards
 from tributary.domain.errors import DependencyUnavailable
 from tributary.domain.knowledge import KnowledgeBase
@@ -119,7 +119,7 @@ class Bench:
 @pytest.fixture
 def bench() -> Bench:
     knowledge = MemoryKnowledge()
-    search, graph = MemorySearch(knowledge), MemoryGraph(knowledge)
+    search, graph = MemorySearch(knowledge), MemoryGraphEngine(knowledge)
     world = World(knowledge, search, graph, uuid4(), uuid4())
     ports = {
         "caller": lambda runtime: UUID(runtime.context.organisation_id),
@@ -228,3 +228,70 @@ async def test_hits_that_only_another_branch_found_get_their_missing_terms(bench
     [hit] = output["ranked"]
     assert hit["text"] > 0
     assert hit["vector"] > 0.5
+
+
+async def test_what_the_texts_say_seeds_the_graph_search_with_one_search_for_both(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    [chunk] = await bench.world.written(base, "the pump is blue")
+    searched: list[str] = []
+
+    class Counts(MemorySearch):
+        async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+            searched.append(kwargs["query"])
+            await asyncio.sleep(0)
+            return await super().search(*args, **kwargs)
+
+    watched = Watched()
+    await bench.run(base, graph=watched, search=Counts(bench.world.knowledge))  # type: ignore[arg-type]
+    assert watched.seeds == [[chunk]]
+    assert searched == ["pump"]
+
+
+@pytest.mark.parametrize("fault", [down, hang])
+async def test_the_graph_still_has_the_names_of_the_question_when_the_text_search_fails(
+    bench: Bench, fault: Any
+) -> None:
+    class Fails(MemorySearch):
+        async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+            await fault()
+            raise AssertionError
+
+    base = await bench.world.knowledge_base()
+    watched = Watched()
+    output = await bench.run(base, graph=watched, search=Fails(bench.world.knowledge), branch_timeout=0.5)  # type: ignore[arg-type]
+    assert watched.seeds == [[]]
+    assert branches(output) == {"text"}
+
+
+async def test_a_passage_that_only_another_one_leads_to_is_among_the_best(bench: Bench) -> None:
+    base = await bench.world.knowledge_base()
+    first, second = "Pump 7 was made by Tim Burton.", "He was born in Burbank."
+    for text, draft in (
+        (
+            first,
+            GraphDraft(
+                (EntityDraft("tim burton", "Tim Burton", "name"),), (), (MentionDraft("tim burton", 0, 19, 29),)
+            ),
+        ),
+        (
+            second,
+            GraphDraft(
+                (EntityDraft("tim burton", "Tim Burton", "title"),),
+                (),
+                (MentionDraft("tim burton", 0, 0, 0, subject=True),),
+            ),
+        ),
+    ):
+        document = await bench.world.document(base)
+        written = await bench.world.write(document, [text])
+        assert written is not None
+        await bench.world.graph.write_document(bench.world.organisation_id, base.id, document.id, draft, [written[0]])
+    for n in range(10):
+        await bench.world.written(base, f"valve number {n}")
+    output = await bench.run(base, query="who made the pump, and where was he from?")
+    hits = {hit["chunkId"]: hit for hit in output["ranked"]}
+    chunks = await bench.world.knowledge.chunks(bench.world.organisation_id, [UUID(each) for each in hits])
+    found = {chunk.text: hits[str(chunk.id)] for chunk in chunks}
+    assert "graph" in found[second]["branches"]
+    assert found[second]["vector"] > found[second]["text"]
+    assert {entity["name"] for facts in output["facts"] for entity in facts["entities"]} == {"Tim Burton"}
