@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 SAMPLE = 100
 #: Correlation of words and cosines from which there is no doubt. Seeing embedders reach it for most questions.
 FULL_AGREEMENT = 0.5
-#: Chunks that speak for the embedder before any was looked at, so that a few odd ones prove nothing.
+#: How many chunks the place of the best one by words counts for beside the correlation, so that a few odd ones prove
+#: little and a word that stands in one chunk alone proves something.
 PRIOR = 5
 #: From this share of the ideal lexical score on, words are sure enough to doubt the embedder by.
-SURE_WORDS = 0.1
+SURE_WORDS = 0.15
 #: Fewer nearest chunks than this show no shape.
 _LEAST_NEAREST = 20
 
@@ -38,24 +39,32 @@ def agreement(lexical: Values, cosines: Values) -> float:
     worded = np.argsort(-lexical, kind="stable")[:SAMPLE]
     worded = worded[lexical[worded] > 0.0]
     words, nearness = lexical[worded], cosines[worded]
-    # Two chunks always lie on a line.
-    evidence = max(0, len(worded) - 2)
-    spread = float(words.std() * nearness.std()) if evidence else 0.0
-    if spread <= 0.0:
+    expected, weight = PRIOR * FULL_AGREEMENT * _place(lexical, cosines), PRIOR
+    spread = float(words.std() * nearness.std()) if len(worded) else 0.0
+    # Two chunks always lie on a line, and what is all the same lies on any.
+    if spread > 0.0 and len(worded) > 2:
+        correlation = float(((words - words.mean()) * (nearness - nearness.mean())).mean()) / spread
+        expected, weight = expected + (len(worded) - 2) * correlation, weight + len(worded) - 2
+    return float(np.clip(expected / weight / FULL_AGREEMENT, 0.0, 1.0)) ** 2
+
+
+def _place(lexical: Values, cosines: Values) -> float:
+    """Where the best chunk by words lies between the last of the nearest, 0, and the first, 1."""
+    nearest = -np.sort(-cosines)[:SAMPLE]
+    if len(nearest) < _LEAST_NEAREST or nearest[0] <= nearest[-1]:
         return 1.0
-    correlation = float(((words - words.mean()) * (nearness - nearness.mean())).mean()) / spread
-    expected = (evidence * correlation + PRIOR * FULL_AGREEMENT) / (evidence + PRIOR)
-    return float(np.clip(expected / FULL_AGREEMENT, 0.0, 1.0)) ** 2
+    best = cosines[lexical == lexical.max()].max()
+    return float(np.clip((best - nearest[-1]) / (nearest[0] - nearest[-1]), 0.0, 1.0))
 
 
 def prominence(cosines: Values) -> float:
     """Whether the nearest chunk stands out from what is near by chance: from 0, no, to 1.
 
-    Chance leaves the nearest about as far above the tenth part of the sample as that is above its end, whatever the
-    size of the knowledge base.
+    Chance leaves the nearest about as far above the tenth as that is above the hundredth, whatever the size of the
+    knowledge base; three times as far is no chance.
     """
     nearest = -np.sort(-cosines)[:SAMPLE]
     if len(nearest) < _LEAST_NEAREST:
         return 0.0
     tenth, last = nearest[9], nearest[-1]
-    return float(np.clip((nearest[0] - tenth) / (tenth - last) - 1.0, 0.0, 1.0)) if tenth > last else 0.0
+    return float(np.clip(((nearest[0] - tenth) / (tenth - last) - 1.0) / 2.0, 0.0, 1.0)) if tenth > last else 0.0

@@ -40,21 +40,30 @@ def test_nothing_is_doubted_without_words_or_candidates() -> None:
     assert doubt(np.zeros(0), np.zeros(0), IDEAL) == 0.0
 
 
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_two_chunks_with_words_prove_nothing(count: int) -> None:
+def test_a_word_of_one_chunk_alone_is_judged_by_how_near_it_lies() -> None:
     words = np.zeros(50)
-    words[:count] = np.arange(1, count + 1)
-    assert agreement(words, -words + DRAW.normal(size=50) / 100) == 1.0
+    words[7] = 1.0
+    cosines = np.linspace(0.5, 0.6, 50)
+    assert agreement(words, np.where(words > 0, 0.7, cosines)) == 1.0
+    assert agreement(words, np.where(words > 0, 0.4, cosines)) == 0.0
+    assert 0.0 < agreement(words, np.where(words > 0, 0.57, cosines)) < 1.0
+
+
+def test_of_equal_chunks_the_nearest_is_looked_at() -> None:
+    words = np.zeros(50)
+    words[[3, 49]] = 1.0
+    assert agreement(words, np.linspace(0.5, 0.6, 50)) == 1.0
 
 
 def test_a_few_chunks_prove_less_than_many() -> None:
-    few, many = np.arange(1.0, 6.0), np.arange(1.0, 61.0)
-    assert agreement(many, -many) == 0.0 <= agreement(few, -few)
+    many = np.arange(1.0, 61.0)
+    assert agreement(many, -many) == 0.0
     assert agreement(np.arange(1.0, 4.0), np.array([2.0, 3.0, 1.0])) > agreement(many, shuffled(many))
 
 
 def test_words_or_cosines_that_are_all_the_same_prove_nothing() -> None:
     assert agreement(np.ones(50), shuffled(np.arange(50.0))) == 1.0
+    assert agreement(np.ones(1), np.ones(1)) == 1.0
     assert agreement(np.arange(1.0, 51.0), np.ones(50)) == 1.0
 
 
