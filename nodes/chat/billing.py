@@ -31,9 +31,7 @@ class TurnBudget(Protocol):
 class Unlimited:
     """`TurnBudget` without limits: for graphs that no server stands behind."""
 
-    async def reserve(
-        self, organisation_id: UUID, turn_id: UUID, *, model: str, embeddings: Sequence[str], tokens: int
-    ) -> None:
+    async def reserve(self, *_: UUID, **__: object) -> None:
         return
 
 

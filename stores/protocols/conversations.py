@@ -91,10 +91,10 @@ class ConversationStore(Protocol):
         self, organisation_id: UUID, *, conversation_id: UUID, question_id: UUID, answer: Answer
     ) -> bool:
         """Stores the answer with its sources for ever, completes the question, and keeps the answer's bill: one
-        transaction. False, with nothing but the bill stored, when the question is not running any more (deleted or interrupted). An answer without text
-        is none: the question takes its status, and no message is added. One that is `failed` or `interrupted` is a
-        part of an answer: it is kept for people to read, `recent` leaves it out, and the question takes its status
-        and its `problem` too."""
+        transaction. False, with nothing but the bill stored, when the question is not running any more (deleted or
+        interrupted). An answer without text is none: the question takes its status, and no message is added. One that
+        is `failed` or `interrupted` is a part of an answer: it is kept for people to read, `recent` leaves it out, and
+        the question takes its status and its `problem` too."""
         ...
 
     async def save_trace(self, organisation_id: UUID, message_id: UUID, trace: dict[str, Any]) -> None:

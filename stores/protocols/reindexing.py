@@ -112,7 +112,7 @@ class ReindexStore(Protocol):
         ...
 
     async def keep_documents(self, organisation_id: UUID, knowledge_base_id: UUID, moved: Sequence[Moved]) -> None:
-        """What was made of documents; of those that have changed meanwhile nothing is kept. Raises as `keep_vectors`."""
+        """What was made of documents; of those that changed meanwhile nothing is kept. Raises as `keep_vectors`."""
         ...
 
     async def switch(self, organisation_id: UUID, knowledge_base_id: UUID) -> bool:

@@ -15,7 +15,6 @@ from tributary.domain.identity import Limits
 from tributary.domain.ids import new_id
 from tributary.domain.usage import Bill, Grouping, Spent, UsageFilter, UsageKind, UsageTotals
 
-
 NOTHING = Decimal(0)
 
 

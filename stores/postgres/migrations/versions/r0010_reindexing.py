@@ -1,4 +1,4 @@
-"""Knowledge bases on their way to another embedding: what they are moved to, and the vectors that wait for the switch."""
+"""Knowledge bases on their way to another embedding: where they are moved to, and the vectors that wait for it."""
 
 from stores.postgres.migrations.sql import isolate, run
 
