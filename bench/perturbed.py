@@ -14,6 +14,7 @@ from psycopg.rows import TupleRow
 
 from bench.postings import Words
 from tributary.models.protocols import Vectors
+from tributary.settings import E5
 
 #: The length of the noise, as a share of the vector's: the cosine to the real vector is about .96.
 NOISE = 0.3
@@ -125,7 +126,7 @@ def fill(
     base = Base(organisation_id, uuid4(), size, real.shape[1], uuid4().int >> 24 << 24)
     connection.execute(
         "INSERT INTO knowledge_bases (organisation_id, id, name, embedding, dimension) VALUES (%s, %s, %s, %s, %s)",
-        (organisation_id, base.id, f"{size} x {base.dimension}", "bench", base.dimension),
+        (organisation_id, base.id, f"{size} x {base.dimension}", E5, base.dimension),
     )
     documents = [uuid4() for _ in range(-(-size // PER_DOCUMENT))]
     lengths = _write_postings(connection, base, documents, words)
