@@ -136,7 +136,8 @@ def measure(interpreter: str, code: str, small: Path, large: Path) -> dict[str, 
 def judge(specimen: Specimen, text: str) -> tuple[str, str, str, str, str]:
     """Cells of the table: text, order, wrong, headings, rows."""
     loose = re.sub(r"\\(?=\W)|\*", "", text)
-    places = [loose.find(words) for words in specimen.wanted]
+    flowing = " ".join(loose.split())  # a line break within a paragraph is no fault
+    places = [flowing.find(" ".join(words.split())) for words in specimen.wanted]
     found = [place for place in places if place >= 0]
     wrong = [words for words in specimen.unwanted if words in loose]
     lines = [line.strip() for line in loose.splitlines()]
