@@ -21,7 +21,7 @@ CONNECT_TIMEOUT = 5.0
 POOL_TIMEOUT = 10.0
 RETRY_TIME = 1.0
 WRITE_RETRY_TIME = 15.0
-READ_TIMEOUT = 10.0
+READ_TIMEOUT = 30.0
 WRITE_TIMEOUT = 120.0
 #: A socket that was idle for so many seconds is tried before it is used: firewalls forget connections silently.
 IDLE = 15.0

@@ -137,7 +137,11 @@ def way(neo4j: Neo4jServer) -> Iterator[CuttableWay]:
 @pytest.fixture
 def remote(tmp_path: Path, dsn: str, neo4j: Neo4jServer, way: CuttableWay) -> Iterator[Launcher]:
     """Servers that keep graphs in Neo4j."""
-    environment = neo4j.environment | {"NEO4J_URI": f"bolt://127.0.0.1:{way.port}"}
+    environment = neo4j.environment | {
+        "NEO4J_URI": f"bolt://127.0.0.1:{way.port}",
+        # A server that has just started plans each statement for the first time.
+        "TRIBUTARY_BRANCH_TIMEOUT": "60",
+    }
     launcher = Launcher(tmp_path, dsn, **environment)
     yield launcher
     launcher.close()
