@@ -281,9 +281,7 @@ def _wire(
             unused_hours=settings.unused_attachment_hours,
         ),
         worker=worker,
-        reindexing=open_reindexing(
-            settings, database, workshop, embedders, blobs, knowledge, images, spending
-        ),
+        reindexing=open_reindexing(settings, database, workshop, embedders, blobs, knowledge, images, spending),
         indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn), PostgresWordCounts(database)),
         chat_ports=ports,
         checks={"postgresql": database.check, "files": blobs.check},

@@ -1,5 +1,6 @@
 """How one batch of texts gets to a provider, through LangChain's embedding classes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tributary.models.chat import GOOGLE_API_VERSION
@@ -102,8 +103,18 @@ def openai_call(client: Any) -> EmbedCall:
 
     async def call(texts: list[str], _: Purpose) -> Embedded:
         answer = await client.async_client.create(input=texts, model=client.model)
-        rows = sorted(answer.data, key=lambda each: int(each.index))
-        counted = answer.usage.total_tokens if answer.usage else None
-        return Embedded([each.embedding for each in rows], counted or None)
+        return Embedded([each.embedding for each in _in_order(answer.data)], _total_tokens(answer))
 
     return call
+
+
+def _in_order(data: Sequence[Any]) -> Sequence[Any]:
+    """Vectors in the order of their texts. Servers that say no places keep it."""
+    places = [getattr(each, "index", None) for each in data]
+    return data if None in places else sorted(data, key=lambda each: int(each.index))
+
+
+def _total_tokens(answer: Any) -> int | None:
+    """What the server counted; not every one does."""
+    counted = getattr(getattr(answer, "usage", None), "total_tokens", None)
+    return int(counted) if counted else None
