@@ -13,6 +13,7 @@ import numpy as np
 from nodes.ingest.window import embedding_text
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.reindexing import Extent, Moved, ReindexStore, Space, StoredChunk, StoredSummary
+from tributary.domain.errors import DamagedFile, EmptyFile, FileTooLarge, NotFound, UnsupportedType
 from tributary.domain.knowledge import ChunkDraft, Document, KnowledgeBase
 from tributary.models.names import image_embedding_of
 from tributary.models.protocols import ImageSpaces, TextEmbedder, Vectors
@@ -25,6 +26,8 @@ logger = logging.getLogger(__name__)
 #: Chunks of one step: little is lost when it is cut off, and a remote embedder has enough for its calls side by side.
 CHUNKS = 128
 DOCUMENTS = 32
+#: What is wrong with the file of a document, or with a picture in it.
+_UNREADABLE = (NotFound, DamagedFile, EmptyFile, FileTooLarge, UnsupportedType)
 #: An outage of the provider is waited for: nobody stands by, and all that is embedded is kept.
 PATIENCE = RetryPolicy(attempts=10, first_delay=2.0, longest_delay=60.0, patience=600.0)
 PATIENT_SECONDS = 3_600.0
@@ -132,8 +135,13 @@ class _PictureVectors:
         # Of one that waits to be ingested again the file is not the one that its chunks were made from.
         known = document.revision == found.revision
         chunks = await self.store.document_chunks(document.organisation_id, document.id) if known else ()
-        pictures = await self.pictures.pictures_of(document, chunks) if chunks else ()
-        vectors = await _patiently(lambda: embedder.embed_images([data for _, data in pictures]), embedder.name)
+        try:
+            pictures = await self.pictures.pictures_of(document, chunks) if chunks else ()
+            vectors = await _patiently(lambda: embedder.embed_images([data for _, data in pictures]), embedder.name)
+        except _UNREADABLE as error:
+            # One file that is lost or broken keeps no knowledge base where it is.
+            logger.warning("the pictures of document %s are left out: %s", document.id, error.detail)
+            return np.empty((0, embedder.dimension), np.float32), ()
         return vectors, tuple(chunk_id for chunk_id, _ in pictures)
 
 

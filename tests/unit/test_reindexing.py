@@ -17,7 +17,7 @@ from stores.memory.search import MemorySearch
 from stores.protocols.knowledge import ImageVectors
 from stores.protocols.reindexing import Extent, StoredChunk
 from tests.support.worlds import World, draft, towards
-from tributary.domain.errors import Conflict, ProviderError
+from tributary.domain.errors import Conflict, NotFound, ProviderError
 from tributary.domain.knowledge import Document, KnowledgeBase
 from tributary.models.names import GEMINI_EMBEDDING, IMAGE_DESCRIPTOR
 from tributary.models.protocols import TextEmbedder, Vectors
@@ -243,6 +243,28 @@ async def test_pictures_are_embedded_where_the_new_model_sees_them(bench: Bench)
     [(_, seen), (_, plain)] = bench.knowledge.contents(kb.organisation_id, kb.id)
     assert [(images.model, images.ordinals) for images in seen.images] == [(GEMINI_EMBEDDING, (0,))]
     assert plain.images == ()
+
+
+async def test_a_file_that_is_lost_costs_its_own_pictures_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    kb = await bench.world.knowledge_base()
+    for name in ("lost.png", "there.png"):
+        old = ImageVectors(IMAGE_DESCRIPTOR, (0,), towards(1)[None, :])
+        await bench.world.write(await bench.world.document(kb, filename=name), ["a picture"], images=[old])
+    read = _Pictures.pictures_of
+
+    async def lose(self: _Pictures, document: Document, chunks: Sequence[StoredChunk]) -> Sequence[tuple[UUID, bytes]]:
+        if document.filename == "lost.png":
+            raise NotFound("file", document.storage_key)
+        return await read(self, document, chunks)
+
+    monkeypatch.setattr(_Pictures, "pictures_of", lose)
+    assert (await bench.run(kb, GEMINI_EMBEDDING)).embedding == GEMINI_EMBEDDING
+
+    contents = bench.knowledge.contents(kb.organisation_id, kb.id)
+    assert {document.filename: len(content.images) for document, content in contents} == {"lost.png": 0, "there.png": 1}
+    assert "are left out" in caplog.text
 
 
 async def test_pictures_stay_where_the_new_model_sees_none_either(bench: Bench) -> None:
