@@ -84,7 +84,7 @@ async def new_base(server: Server, name: str) -> str:
 
 
 async def send(server: Server, base: str, chosen: Sequence[File]) -> None:
-    for group in itertools.batched(chosen, FILES) if hasattr(itertools, "batched") else _batched(chosen, FILES):
+    for group in _batched(chosen, FILES):
         parts = [("files", (file.name, file.content.encode(), "text/plain")) for file in group]
         (await server.client.post(f"/knowledge/kb/{base}/documents", files=parts)).raise_for_status()
 

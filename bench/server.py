@@ -35,10 +35,10 @@ class Server:
     def processor_seconds(self) -> dict[str, float]:
         """What the server's processes have used so far: the server itself, its children that read files, and
         PostgreSQL as a whole."""
-        children = psutil.Process(self.process.pid).children(recursive=True)
-        used = {"server": _used([psutil.Process(self.process.pid)], own=True), "readers": _used(children, own=True)}
-        used["postgresql"] = _used(_postgres(self.database.dsn), own=False)
-        return used
+        server = psutil.Process(self.process.pid)
+        whole = _used([server, *server.children(recursive=True)], own=False)
+        own = _used([server], own=True)
+        return {"server": own, "readers": whole - own, "postgresql": _used(_postgres(self.database.dsn), own=False)}
 
 
 @asynccontextmanager
