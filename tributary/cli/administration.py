@@ -77,7 +77,7 @@ async def set_limits(
 def show_settings() -> None:
     for field in Settings.model_fields.values():
         default = field.get_default(call_default_factory=True, validated_data={})
-        typer.echo(f"{field.alias}" + (f"={default}" if default not in (None, [], "") else ""))
+        typer.echo(f"{field.alias}" + (f"={default}" if default not in (None, [], {}, "") else ""))
         typer.echo(f"    {field.description}")
 
 
