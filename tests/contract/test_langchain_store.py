@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import closing
+from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -23,21 +24,21 @@ from tributary.domain.ids import new_id
 from tributary.domain.knowledge import KnowledgeBase, ParsedDocument
 from tributary.domain.retrieval import Hit
 from tributary.langchain_store import langchain_store
-from tributary.settings import Settings
+from tributary.settings import E5, Settings
 
 EMBEDDINGS = DeterministicFakeEmbedding(size=EMBEDDING_SIZE)
 _NEW_BASE = """
-INSERT INTO knowledge_bases (organisation_id, id, name, embedding, dimension) VALUES (%s, %s, %s, 'test/plain', %s)
+INSERT INTO knowledge_bases (organisation_id, id, name, embedding, dimension) VALUES (%s, %s, %s, %s, %s)
 """
 _NEW_ORGANISATION = "INSERT INTO organisations (id, name) VALUES (%s, %s)"
 
 
-def new_base(dsn: str, name: str, *, dimension: int = EMBEDDING_SIZE) -> tuple[UUID, UUID]:
+def new_base(dsn: str, name: str) -> tuple[UUID, UUID]:
     """A knowledge base in an organisation, both of this name; their ids."""
     organisation_id, base_id = new_id(), new_id()
     with closing(psycopg.connect(dsn, autocommit=True)) as connection:
         connection.execute(_NEW_ORGANISATION, (organisation_id, name))
-        connection.execute(_NEW_BASE, (organisation_id, base_id, name, dimension))
+        connection.execute(_NEW_BASE, (organisation_id, base_id, name, PlainEmbedder.name, EMBEDDING_SIZE))
     return organisation_id, base_id
 
 
@@ -197,3 +198,17 @@ async def test_an_unknown_name_is_said(dsn: str, organisation: Organisation, nam
 
     with pytest.raises(NotFound):
         await asyncio.to_thread(enter)
+
+
+def test_the_example_of_the_documentation_runs(dsn: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "langchain.md").read_text("utf8")
+    example = text.split("```python\n")[1].split("```")[0]
+    with closing(psycopg.connect(dsn, autocommit=True)) as connection:
+        organisation_id = new_id()
+        connection.execute(_NEW_ORGANISATION, (organisation_id, "demo"))
+        connection.execute(_NEW_BASE, (organisation_id, new_id(), "handbook", E5, 384))
+    monkeypatch.setenv("DATABASE_URL", dsn)
+    names: dict[str, list[Document]] = {}
+    exec(example, names)
+    assert [each.metadata for each in names["found"]] == [{"chapter": 3}]
+    assert [each.metadata for each in names["passages"]] == [{"chapter": 9}]
