@@ -211,7 +211,9 @@ _LOAD = {
         UNWIND $rows AS row
         MATCH (s:KgEntity {id: row.source}), (t:KgEntity {id: row.target}), (c:KgChunk {id: row.chunk})
         CREATE (s)-[:KG_RELATION {id: row.id, org: $org, kb: $kb, source: row.source, target: row.target,
-                                  relation: 'relates to', weight: row.weight, description: ''}]->(t)
+                                  relation: 'relates to', weight: row.weight, description: '',
+                                  rank: toString(9000000000000000 - toInteger(row.weight * 1000000)) + ' ' + row.id
+                                 }]->(t)
         CREATE (c)-[:KG_STATES {relation: row.id, weight: row.weight, description: ''}]->(s)
     """,
 }

@@ -69,7 +69,7 @@ MATCH (s:KgEntity {id: row.source}), (t:KgEntity {id: row.target})
 WHERE s.org = $org AND s.kb = $kb AND t.org = $org AND t.kb = $kb
 MERGE (s)-[r:KG_RELATION {id: row.id}]->(t)
 ON CREATE SET r.org = $org, r.kb = $kb, r.source = row.source, r.target = row.target, r.relation = row.relation,
-              r.weight = 0.0, r.description = ''
+              r.rank = '', r.weight = 0.0, r.description = ''
 """
 ADD_STATEMENTS = """
 UNWIND $rows AS row
@@ -78,6 +78,7 @@ CREATE (c)-[:KG_STATES {relation: row.id, weight: row.weight, description: row.d
 """
 
 # --- entities and relations are the sums of their sources; those without any go
+# By `rank` the heaviest relation comes first, then by id.
 SUM_RELATIONS = """
 UNWIND $ids AS id
 MATCH ()-[r:KG_RELATION {id: id}]->() WHERE r.org = $org AND r.kb = $kb
@@ -88,7 +89,9 @@ CALL {
     RETURN count(s) AS sources, sum(s.weight) AS weight, head(collect(s.description)) AS description
 }
 FOREACH (gone IN CASE WHEN sources = 0 THEN [r] ELSE [] END | DELETE gone)
-FOREACH (kept IN CASE WHEN sources > 0 THEN [r] ELSE [] END | SET kept.weight = weight, kept.description = description)
+FOREACH (kept IN CASE WHEN sources > 0 THEN [r] ELSE [] END | SET
+    kept.weight = weight, kept.description = description,
+    kept.rank = toString(toInteger(9000000000000000 - round(weight * 1000000))) + ' ' + id)
 """
 DROP_ENTITIES = """
 UNWIND $ids AS id
@@ -156,7 +159,8 @@ CALL {
 }
 RETURN DISTINCT id, other.id AS namesake
 """
-# The heaviest relations of each entity. A hub's are read from the indexes by weight, without touching the rest.
+# The heaviest relations of each entity. A hub's come from the indexes by rank, without a look at the rest: Neo4j reads
+# an index in its order only when the order is asked for from its first property on.
 LEAVE = """
 UNWIND $ids AS id
 MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
@@ -173,12 +177,12 @@ LEAVE_HUBS = """
 UNWIND $ids AS id
 CALL {
     WITH id
-    MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.weight > 0 AND r.org = $org AND r.kb = $kb
-    RETURN r ORDER BY r.weight DESC, r.id LIMIT $fan_out
+    MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.rank > '' AND r.org = $org AND r.kb = $kb
+    RETURN r ORDER BY r.source, r.rank LIMIT $fan_out
     UNION
     WITH id
-    MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.weight > 0 AND r.org = $org AND r.kb = $kb
-    RETURN r ORDER BY r.weight DESC, r.id LIMIT $fan_out
+    MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.rank > '' AND r.org = $org AND r.kb = $kb
+    RETURN r ORDER BY r.target, r.rank LIMIT $fan_out
 }
 WITH id, r ORDER BY r.weight DESC, r.id
 RETURN id, collect([r.id, r.source, r.target, r.weight])[..$fan_out] AS edges
@@ -200,7 +204,7 @@ UNWIND $ids AS id
 CALL {
     WITH id
     MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND m.rank > '' AND c.org = $org AND c.kb = $kb
-    RETURN c, m ORDER BY m.rank LIMIT $limit
+    RETURN c, m ORDER BY m.entity, m.rank LIMIT $limit
 }
 RETURN id, c.id AS chunk, c.document AS document, true IN m.subjects AS subject
 """

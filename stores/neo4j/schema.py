@@ -25,8 +25,8 @@ SCHEMA = (
     "CREATE INDEX kg_chunk_document IF NOT EXISTS FOR (n:KgChunk) ON (n.document)",
     "CREATE INDEX kg_base_owner IF NOT EXISTS FOR (n:KgBase) ON (n.org)",
     # A walk takes the heaviest relations of a hub, and no others.
-    "CREATE INDEX kg_relation_out IF NOT EXISTS FOR ()-[r:KG_RELATION]-() ON (r.source, r.weight)",
-    "CREATE INDEX kg_relation_in IF NOT EXISTS FOR ()-[r:KG_RELATION]-() ON (r.target, r.weight)",
+    "CREATE INDEX kg_relation_from IF NOT EXISTS FOR ()-[r:KG_RELATION]-() ON (r.source, r.rank)",
+    "CREATE INDEX kg_relation_to IF NOT EXISTS FOR ()-[r:KG_RELATION]-() ON (r.target, r.rank)",
     # And the passages that speak of it.
     "CREATE INDEX kg_mentions_rank IF NOT EXISTS FOR ()-[r:KG_MENTIONS]-() ON (r.entity, r.rank)",
     "CREATE INDEX kg_states_relation IF NOT EXISTS FOR ()-[r:KG_STATES]-() ON (r.relation)",

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
@@ -365,3 +366,16 @@ async def test_a_knowledge_base_can_be_deleted_while_its_documents_are_written(w
     await writing
     assert set(keys) == {document.storage_key for document in documents}
     assert await ask(world, kb, "Paris") == GraphFindings()
+
+
+async def test_of_a_hub_the_heaviest_relations_are_walked(world: World) -> None:
+    kb = await world.knowledge_base()
+    statements = [("Hub", "has", f"Spoke{n}") for n in range(230)]
+    draft = said(*statements)
+    relations = tuple(replace(each, weight=1.0 + n % 7) for n, each in enumerate(draft.relations))
+    await tell(world, kb, replace(draft, relations=relations))
+    found = await ask(world, kb, "Hub", hops=1, limit=100)
+    heaviest = {f"Hub has Spoke{n}" for n in range(230) if n % 7 == 6}
+    assert found.truncated
+    assert len(found.relations) == 20
+    assert {relation["description"] for relation in found.relations} <= heaviest
