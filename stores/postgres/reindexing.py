@@ -33,6 +33,7 @@ from stores.postgres.reindexing_sql import (
     KEEP_IMAGES,
     KEEP_VECTORS,
     KNOWN,
+    LOCK_DOCUMENTS,
     SPACE,
     SWITCH,
 )
@@ -126,6 +127,7 @@ class PostgresReindexing:
     async def _switch(self, organisation_id: UUID, values: dict[str, Any]) -> bool:
         async with self._database.organisation(organisation_id) as connection:
             await _require_known(connection, values)
+            await connection.execute(LOCK_DOCUMENTS, values)
             space = await _space(connection, values)
             left = await _one(connection, ANY_LEFT, values)
             if left is None or left["left_over"]:

@@ -59,13 +59,13 @@ FROM chunks c JOIN documents d ON d.organisation_id = c.organisation_id AND d.id
 WHERE c.organisation_id = %(organisation)s AND c.document_id = %(document)s
 ORDER BY c.ordinal
 """
-# Chunks are locked against a deletion until their vectors are stored; those that are gone are left out.
+# Chunks are locked against a deletion until their vectors are stored; those that are gone, or going, are left out.
 KEEP_VECTORS = """
 WITH present AS MATERIALIZED (
     SELECT c.id, new.embedding
     FROM unnest(%(ids)s::uuid[], %(embeddings)b::halfvec[]) AS new (id, embedding)
     JOIN chunks c ON c.organisation_id = %(organisation)s AND c.id = new.id
-    FOR KEY SHARE OF c
+    FOR KEY SHARE OF c SKIP LOCKED
 )
 INSERT INTO next_chunk_vectors (organisation_id, knowledge_base_id, chunk_id, embedding)
 SELECT %(organisation)s, %(knowledge_base)s, id, embedding FROM present
@@ -94,6 +94,11 @@ ON CONFLICT (organisation_id, chunk_id, model, number) DO NOTHING
 """
 
 ANY_LEFT = f"SELECT EXISTS (SELECT {_UNMOVED_CHUNKS}) OR EXISTS (SELECT {_UNMOVED_DOCUMENTS}) AS left_over"
+# Documents before their chunks, as whoever deletes one locks them.
+LOCK_DOCUMENTS = """
+SELECT id FROM documents
+WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s ORDER BY id FOR NO KEY UPDATE
+"""
 SWITCH = (
     """
     UPDATE chunks c SET embedding = n.embedding FROM next_chunk_vectors n

@@ -308,6 +308,27 @@ async def test_another_organisation_s_knowledge_base_is_unknown(move: Move) -> N
             await move.store.discard(*stranger)
 
 
+async def test_deletions_that_race_the_switch_win_and_break_nothing(move: Move) -> None:
+    kb = await move.world.knowledge_base()
+    documents = [await move.world.document(kb) for _ in range(16)]
+    for each in documents:
+        await move.world.write(each, ["a", "b"])
+    await move.store.begin(*names(kb), NEW)
+
+    async def switch() -> None:
+        while not await move.store.switch(*names(kb)):
+            await move.embed(kb)
+
+    async def delete(document_id: UUID) -> None:
+        await move.world.knowledge.delete_document(kb.organisation_id, kb.id, document_id)
+
+    await asyncio.gather(switch(), *(delete(each.id) for each in documents[1:]))
+
+    found = await move.found(kb, along(0), OtherEmbedder())
+    assert len(found) == 2
+    assert await move.state(kb) == (NEW.embedding, NEW.dimension)
+
+
 async def test_documents_that_are_written_meanwhile_never_mix_spaces(move: Move) -> None:
     """Twenty documents race the switch; each is of the old space and is refused, or is moved."""
     kb = await move.world.knowledge_base()
