@@ -147,6 +147,7 @@ def remote(tmp_path: Path, dsn: str, neo4j: Neo4jServer, way: CuttableWay) -> It
     launcher.close()
 
 
+@pytest.mark.timeout(400)
 def test_with_neo4j_away_answers_stay_whole_and_nothing_is_lost(remote: Launcher, way: CuttableWay) -> None:
     with remote.start().client(remote.key("acme")) as client:
         kb, document = make_knowledge_base(client)
