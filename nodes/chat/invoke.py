@@ -79,16 +79,27 @@ async def invoke_model(
         past = _plan(state, system, parts, deliveries, history, capabilities, models)
     except MessageTooLarge as error:
         return {**_refused(error), "notSent": not_sent(deliveries)}
-    longest = turn["saidOfModel"]["maxOutput"]
     messages = build_messages(system, await _past_messages(past, blobs, pictures), parts)
-    answer = await write_answer(
-        _naming_files(models.stream(turn["model"], messages, max_output=longest), deliveries),
+    return {**await _answer(state, runtime, messages, deliveries, models, stops), "notSent": not_sent(deliveries)}
+
+
+async def _answer(
+    state: ChatState,
+    runtime: Runtime[Context],
+    messages: Sequence[BaseMessage],
+    deliveries: Sequence[Delivery],
+    models: ChatModel,
+    stops: StopSignals,
+) -> ChatState:
+    turn = state["turn"]
+    pieces = models.stream(turn["model"], messages, max_output=turn["saidOfModel"]["maxOutput"])
+    return await write_answer(
+        _naming_files(pieces, deliveries),
         stops.wait(UUID(turn["conversationId"])),
         AnswerWriter(runtime, CitationFilter(len(state["sources"]))),
         model=turn["model"],
         messages=messages,
     )
-    return {**answer, "notSent": not_sent(deliveries)}
 
 
 def _answered_without_call(runtime: Runtime[Context], deliveries: Sequence[Delivery]) -> ChatState:

@@ -8,6 +8,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from langchain_core.language_models import BaseChatModel
@@ -382,7 +383,7 @@ async def test_what_openrouter_read_out_of_a_pdf_is_no_part_of_the_answer(
         "content": "",
         "annotations": [{"type": "file", "file": {"hash": "abc", "content": [{"type": "text", "text": "of the PDF"}]}}],
     }
-    chunks = [
+    chunks: list[dict[str, Any]] = [
         {"delta": {"role": "assistant", "content": "It says so."}, "finish_reason": None},
         {"delta": delta, "finish_reason": None},
         {"delta": {"content": ""}, "finish_reason": "stop"},
