@@ -68,6 +68,7 @@ def read(provider: Provider) -> list[str]:
     return [passage["text"] for _, human in asked for passage in json.loads(human["content"])["passages"]]
 
 
+@pytest.mark.timeout(400)
 def test_a_model_reads_the_graph_and_only_what_changed_is_read_again(client: httpx.Client, provider: Provider) -> None:
     kb = str(client.post("/knowledge/kb", json={"name": "Films"}).json()["id"])
     base = f"/knowledge/kb/{kb}"
