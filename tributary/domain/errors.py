@@ -148,8 +148,8 @@ class MessageTooLarge(CallerError):
     code = "message_too_large"
     title = "Message too large"
 
-    def __init__(self, detail: str, *, files: Sequence[dict[str, Any]] = ()) -> None:
-        super().__init__(detail)
+    def __init__(self, detail: str, *, retry_after: float | None = None, files: Sequence[dict[str, Any]] = ()) -> None:
+        super().__init__(detail, retry_after=retry_after)
         self.files = list(files)
 
     def problem(self) -> Problem:
