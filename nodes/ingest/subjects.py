@@ -1,13 +1,13 @@
-"""What chunks are about: what the document's title names, and what the headings above a chunk name.
+"""What chunks are about: what the document's title names.
 
-Whatever extracted the names, these lead from a passage that mentions something to the document about it.
+Whatever extracted the names, it leads from a passage that mentions something to the document about it. Headings don't:
+a manual names its own sections all over, and who asks about one does not mean them all.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from nodes.ingest.blocks import PATH_SEPARATOR
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, RelationDraft
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.text.entities import EntityType
@@ -20,19 +20,13 @@ _TOLD_APART = re.compile(r"(?P<name>[^(（,，]*\w[^(（,，]*?)\s*(?:[(（].*[)
 
 
 def with_subjects(draft: GraphDraft, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
-    """The draft with the document's title as an entity of all chunks, and the headings that are entities of the
-    document as subjects of the chunks below them. What the text calls by the short form of the title is the title's."""
+    """The draft with the document's title as an entity that all chunks are about. What the text calls by the short form
+    of the title is the title's."""
     titled = _titled(document.title)
-    if titled is not None:
-        draft = _entitled(draft, titled)
-    keys = {entity.key for entity in draft.entities}
-    about = {
-        chunk.ordinal: keys.intersection(
-            (titled.key if titled else "", *map(entity_key, chunk.heading.split(PATH_SEPARATOR)))
-        )
-        for chunk in chunks
-    }
-    return replace(draft, mentions=tuple(_mentions(draft.mentions, chunks, about)))
+    if titled is None:
+        return draft
+    draft = _entitled(draft, titled)
+    return replace(draft, mentions=tuple(_mentions(draft.mentions, chunks, titled.key)))
 
 
 def _titled(title: str) -> EntityDraft | None:
@@ -68,14 +62,11 @@ def _renamed(relations: Sequence[RelationDraft], names: Mapping[str, str]) -> It
         yield replace(each, source=source, target=target) if (source, target) != (each.source, each.target) else each
 
 
-def _mentions(
-    mentions: Sequence[MentionDraft], chunks: Sequence[ChunkDraft], about: Mapping[int, set[str]]
-) -> Iterator[MentionDraft]:
-    """The mentions, those of a chunk's subjects marked, and an empty one where a chunk doesn't name its subject."""
-    named = {(mention.chunk, mention.key) for mention in mentions}
+def _mentions(mentions: Sequence[MentionDraft], chunks: Sequence[ChunkDraft], subject: str) -> Iterator[MentionDraft]:
+    """The mentions, those of the subject marked, and an empty one where a chunk doesn't name it."""
+    naming = {mention.chunk for mention in mentions if mention.key == subject}
     for mention in mentions:
-        yield replace(mention, subject=True) if mention.key in about.get(mention.chunk, ()) else mention
+        yield replace(mention, subject=True) if mention.key == subject else mention
     for chunk in chunks:
-        for key in sorted(about[chunk.ordinal]):
-            if (chunk.ordinal, key) not in named:
-                yield MentionDraft(key, chunk.ordinal, chunk.start, chunk.start, subject=True)
+        if chunk.ordinal not in naming:
+            yield MentionDraft(subject, chunk.ordinal, chunk.start, chunk.start, subject=True)

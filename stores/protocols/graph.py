@@ -36,7 +36,7 @@ class RelationDraft:
 class MentionDraft:
     """Where an entity stands: chunk ordinal, offsets in the document's text.
 
-    `subject`: the chunk is about the entity, since the document's title or a heading above names it. Where the
+    `subject`: the chunk is about the entity, since the document's title names it. Where the
     chunk itself doesn't name it, such a mention is empty and stands at the chunk's start.
     """
 

@@ -55,14 +55,9 @@ def test_the_short_name_of_the_title_is_the_title() -> None:
     assert {relation.source for relation in draft.relations} == {"brother pearl jam song"}
 
 
-def test_a_heading_that_is_an_entity_is_what_the_chunk_below_is_about() -> None:
-    draft = drawn("Notes", "They use Amazon Kendra.", "it finds.", headings=("", "Services > Amazon Kendra"))
-    assert ("amazon kendra", 1) in subjects(draft)
-    assert ("amazon kendra", 0) not in subjects(draft)
-
-
-def test_a_heading_that_names_nothing_known_is_no_subject() -> None:
-    assert subjects(drawn("Notes", "it turns.", headings=("Introduction",))) == {("note", 0)}
+def test_a_heading_is_no_subject() -> None:
+    draft = drawn("Notes", "They use Amazon Kendra.", headings=("Services > Amazon Kendra",))
+    assert subjects(draft) == {("note", 0)}
 
 
 def test_a_title_that_is_a_sentence_names_nothing() -> None:
