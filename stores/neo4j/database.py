@@ -152,4 +152,6 @@ async def _nothing(transaction: "AsyncManagedTransaction") -> None:
 async def rows(transaction: "AsyncManagedTransaction", statement: str, **parameters: Any) -> list[dict[str, Any]]:
     """The rows of a statement."""
     result = await transaction.run(statement, parameters)
-    return await result.data()
+    keys = result.keys()
+    # Values are plain, so they need not be looked through as the driver's own `data()` does.
+    return [dict(zip(keys, record, strict=True)) async for record in result]
