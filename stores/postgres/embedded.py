@@ -12,9 +12,9 @@ from psycopg import sql
 from stores.postgres.database import translated
 from tributary.domain.errors import DependencyUnavailable
 
-#: What the server is told beyond its defaults. Statements here take milliseconds and gain nothing from being compiled,
-#: which costs a tenth of a second where a plan is taken for dearer than it is. An index is built by one process, which
-#: leaves the other cores to those who chat, and in memory: its graph takes about 2 kB a vector of 384 dimensions.
+#: What the server is told beyond its defaults. Statements here take milliseconds and gain nothing from being compiled.
+#: An index is built by one process, which leaves the other cores to those who chat, and in memory: its graph takes
+#: about 2 kB a vector of 384 dimensions.
 _SETTINGS = {"jit": "off", "max_parallel_maintenance_workers": "0"}
 _BUILD_MEMORY_SHARE = 1 / 8
 _BUILD_MEMORY_MOST = 2 * 2**30
