@@ -2,7 +2,8 @@
 
 A mark is a number (or several) in brackets: `[1]`, `[1][2]`, `[1, 2]`, `[1-3]`, `[Source 2]`, `【1】`, `［1］`, and
 `【1†source】`, as some models are trained to write it. Not marks: what stands in code, `[text](url)`, `[text][1]`,
-`[1]: url` at the start of a line, `[^1]`, an interval like `[0, 1]`, and `name[1]` that has no source.
+`[1]: url` at the start of a line, `[^1]`, an interval like `[0, 1]`, and `name[9]` that has no source, unless the
+answer puts its marks so. Scripts that write no spaces have no such names.
 """
 
 import re
@@ -40,6 +41,8 @@ class CitationFilter:
         self._ticks = 0
         self._last = ""
         self._after_text_bracket = False
+        #: Whether a mark of a source stood right behind a word: then those of none do as well.
+        self._puts_attached = False
         self.cited: set[int] = set()
 
     def feed(self, piece: str) -> str:
@@ -70,7 +73,7 @@ class CitationFilter:
         if head in " \t":
             return self._blank(final=final)
         if head in _OPEN:
-            return self._bracket(final=final, attached=self._last.isalnum())
+            return self._bracket(final=final, attached=self._last.isascii() and self._last.isalnum())
         return self._emit(1)
 
     def _emit(self, length: int) -> str:
@@ -135,8 +138,10 @@ class CitationFilter:
             return text
         numbers = _numbers(inner)
         known = [number for number in numbers if 1 <= number <= self._sources]
-        if (not known and attached) or (0 in numbers and len(numbers) > 1):
+        index = attached and not known and not self._puts_attached
+        if index or (0 in numbers and len(numbers) > 1):
             return self._emit(length)
+        self._puts_attached |= attached
         self._pending = self._pending[length:]
         self.cited.update(known)
         marks = "".join(f"[{number}]" for number in known)

@@ -48,6 +48,9 @@ def test_marks_are_read_in_all_their_forms(answer: str, cleaned: str, cited: set
         ("Half [1, 9] true.", "Half [1] true."),
         ("First [7] then [1]", "First then [1]"),
         ("No sources, [4] no marks", "No sources, no marks"),
+        ("天空是蓝色的[9]。海[1]也是[7]。", "天空是蓝色的。海[1]也是。"),
+        ("Небо синее[9].", "Небо синее."),
+        ("Blue[1], and red[9] too[2, 8].", "Blue[1], and red too[2]."),
     ],
 )
 def test_marks_of_sources_that_do_not_exist_are_removed(answer: str, cleaned: str) -> None:
