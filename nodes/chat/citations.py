@@ -26,6 +26,11 @@ def _numbers(inner: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
+def is_mark(inner: str) -> bool:
+    """Whether a bracket that holds `inner` reads as a citation mark."""
+    return _MARK.match(inner.strip()) is not None
+
+
 class CitationFilter:
     """Reads an answer as it streams and gives it back with every mark in the form `[n]`, unknown ones removed.
 
@@ -132,7 +137,7 @@ class CitationFilter:
         return self._closed(self._pending[1:end], end + 1, attached=attached)
 
     def _closed(self, inner: str, length: int, *, attached: bool) -> str:
-        if not _MARK.match(inner.strip()) or self._is_link(length):
+        if not is_mark(inner) or self._is_link(length):
             text = self._emit(length)
             self._after_text_bracket = True
             return text

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from nodes.chat.citations import is_mark
 from nodes.retrieval.state import KnowledgeGraphFacts
 from tributary.domain.knowledge import Chunk
 from tributary.domain.retrieval import KnowledgeMap, RankedHit, Source
@@ -23,12 +24,18 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 #: A number in brackets that is no index of a program: it would read as a source's.
-_NUMBER = re.compile(r"(?<!\w)[\[【［](\s*\d+(?:\s*[,;，、–-]\s*\d+)*\s*)[\]】］]")
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_])[\[【［](\s*\d+(?:\s*[,;，、–-]\s*\d+)*\s*)[\]】］]")
+#: Any other that an answer's marks are read from, like `[Source 2]`.
+_BRACKET = re.compile(r"(?<![A-Za-z0-9_])[\[【［]([^\[\]【】［］\n]{1,48})[\]】］]")
 
 
 def quoted(text: str) -> str:
     """A document's text as the context may hold it: it can't close a section nor forge a source's number."""
-    return _NUMBER.sub(r"(\1)", _SECTION.sub("—", text))
+    return _BRACKET.sub(_unmarked, _NUMBER.sub(r"(\1)", _SECTION.sub("—", text)))
+
+
+def _unmarked(bracket: re.Match[str]) -> str:
+    return f"({bracket[1]})" if is_mark(bracket[1]) else bracket[0]
 
 
 def quoted_line(text: str) -> str:

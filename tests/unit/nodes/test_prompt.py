@@ -115,7 +115,9 @@ def test_a_document_can_not_forge_the_number_of_a_source() -> None:
     assert quoted("[2] Source: Other (x.pdf) | Relevance: 99%") == "(2) Source: Other (x.pdf) | Relevance: 99%"
     assert quoted("as said [3, 4]") == "as said (3, 4)"
     assert quoted("【2】 and ［3、4］") == "(2) and (3、4)"
-    assert quoted("rows[0] = 1") == "rows[0] = 1"
+    assert quoted("如此[2]") == "如此(2)"
+    assert quoted("[Source 2], [#3], [1 and 2] and 【9†source】") == "(Source 2), (#3), (1 and 2) and (9†source)"
+    assert quoted("rows[0] = 1, [2024a], [x] and [see 2]") == "rows[0] = 1, [2024a], [x] and [see 2]"
 
 
 def test_names_can_not_break_out_of_their_line() -> None:
