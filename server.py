@@ -60,6 +60,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             allow_origins=chosen.cors_origins,
             allow_methods=["*"],
             allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
+            expose_headers=["Retry-After", chat.CONVERSATION],
         )
     app.add_middleware(BodyLimit)
     problems.install(app)

@@ -52,6 +52,8 @@ def test_a_failure_before_the_first_token_is_an_http_error_in_both_ways_of_askin
     assert (response.status_code, response.json()["code"]) == (status, code)
     [question] = chatting.messages(chatting.conversation())
     assert (question["content"], question["status"], question["error"]["code"]) == ("lost?", "failed", code)
+    problem = response.json()
+    assert (problem["conversationId"], problem["questionId"]) == (chatting.conversation(), question["id"])
     assert len(chatting.provider.chats) <= 3
 
     with chatting.streaming(bot, "lost?") as streamed:
@@ -97,7 +99,9 @@ def test_a_failure_after_the_first_token_ends_the_stream_with_one_error_and_keep
 
     question, part = chatting.messages(chatting.conversation())
     assert (question["status"], part["status"], part["content"]) == ("failed", "failed", "The")
-    assert part["error"] == question["error"] == events[-1][1]
+    ids = {"conversationId": chatting.conversation(), "questionId": question["id"]}
+    assert part["error"] == question["error"]
+    assert {**part["error"], **ids} == events[-1][1]
     assert part["finishReason"] == "error"
 
 
@@ -106,13 +110,14 @@ def test_a_part_of_an_answer_is_never_shown_to_a_model_and_the_question_can_be_a
     chatting.provider.next_chat(Cut(2))
     failed = chatting.post(bot, "first")
     assert (failed.status_code, failed.json()["code"]) == (502, "provider_error")
-    conversation = chatting.conversation()
+    conversation, asked = failed.json()["conversationId"], failed.json()["questionId"]
     chatting.ask(bot, "second", conversationId=conversation)
     assert [message["content"] for message in chatting.last_call["messages"]] == ["second"]
 
     [question, part, *_] = chatting.messages(conversation)
     assert part["content"] == "The stub"
-    chatting.ask(bot, "first", conversationId=conversation, replaceMessageId=question["id"])
+    assert question["id"] == asked
+    chatting.ask(bot, "first", conversationId=conversation, replaceMessageId=asked)
     history = chatting.messages(conversation)
     assert [(message["content"], message["status"]) for message in history] == [
         ("first", "complete"),
@@ -169,7 +174,7 @@ def test_a_stop_keeps_what_was_said_and_ends_the_call_at_the_provider(chatting: 
         for event in events_of(response):
             events.append(event)
             if told(events) == "The stub" and event[0] == "token":
-                stopped = chatting.client.post(f"/api/conversations/{chatting.conversation()}/stop")
+                stopped = chatting.client.post(f"/api/conversations/{response.headers['X-Conversation-Id']}/stop")
                 assert stopped.status_code == 202
     assert chatting.provider.wait_for_streams(0)
     done = events[-1][1]

@@ -43,6 +43,9 @@ class Problem(TypedDict, total=False):
     detail: str
     retryAfter: int
     files: list[dict[str, Any]]
+    #: Of a turn whose question was stored: what `replaceMessageId` needs to ask it again.
+    conversationId: str
+    questionId: str
 
 
 class TributaryError(Exception):

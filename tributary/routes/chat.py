@@ -26,6 +26,8 @@ router = APIRouter(tags=["chat"])
 #: begins with what there is, and keeps the connection alive while the model thinks.
 PATIENCE = 15.0
 KEEP_ALIVE = 10
+#: Header of a stream: the conversation that can be stopped or joined while its first answer is still being written.
+CONVERSATION = "X-Conversation-Id"
 #: Characters of a message; what is longer is a file.
 MAX_MESSAGE = 200_000
 
@@ -100,7 +102,8 @@ async def stream_turn(turn: RunningTurn) -> Response:
         async for event in turn.events():
             yield ServerSentEvent(data=orjson.dumps(event["data"]).decode(), event=event["event"])
 
-    return EventSourceResponse(events(), ping=KEEP_ALIVE, headers={"Cache-Control": "no-store"})
+    headers = {"Cache-Control": "no-store", CONVERSATION: str(turn.conversation_id)}
+    return EventSourceResponse(events(), ping=KEEP_ALIVE, headers=headers)
 
 
 @router.get("/api/conversations/{conversation_id}/stream")

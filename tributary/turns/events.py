@@ -27,6 +27,8 @@ class RunningTurn:
         self.conversation_id = conversation_id
         self.response: ChatResponse | None = None
         self.problem: Problem | None = None
+        #: Of the question, once it is stored.
+        self.question_id = ""
         self._log: list[TurnEvent] = []
         self._changed = asyncio.Event()
         self._begun = asyncio.Event()
@@ -45,6 +47,10 @@ class RunningTurn:
         self._ended.set()
 
     def fail(self, problem: Problem) -> None:
+        """Ends the turn. Where its question was stored, the problem says under which ids: it can be asked again."""
+        if self.question_id:
+            ids = Problem(conversationId=str(self.conversation_id), questionId=self.question_id)
+            problem = {**problem, **ids}
         self.problem = problem
         self.publish("error", problem)
         self._ended.set()

@@ -234,8 +234,12 @@ def _follow(turn: RunningTurn, recorder: TraceRecorder, task: dict[str, Any], be
         return
     name, state = told
     turn.publish("status", {"node": name, "state": state})
-    if name == "record_question" and state == "started":
+    if name != "record_question":
+        return
+    if state == "started":
         begun.append(task["input"]["turn"])
+    elif state == "finished":
+        turn.question_id = begun[-1]["questionId"]
 
 
 def _interrupted() -> Problem:
