@@ -8,9 +8,10 @@ from pydantic import Field
 from tributary.domain.bots import Bot, CapabilityOverrides, Weights
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
+from tributary.routes.described import problems
 from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, Text, page_of
 
-router = APIRouter(prefix="/api/bots", tags=["bots"])
+router = APIRouter(prefix="/api/bots", tags=["bots"], responses=problems())
 
 _SHRINK = "Makes pictures over the limits of a model call smaller instead of leaving them out"
 
@@ -86,7 +87,7 @@ def shape(bot: Bot) -> BotShape:
     return BotShape.model_validate(bot)
 
 
-@router.post("", status_code=201, response_model=BotShape)
+@router.post("", status_code=201, response_model=BotShape, responses=problems(403))
 async def create_bot(body: NewBot, caller: OwnerOf, services: ServicesOf) -> BotShape:
     model = body.model or services.settings.chat_model
     services.models.validate(model)
@@ -114,7 +115,7 @@ async def get_bot(bot_id: str, caller: CallerOf, services: ServicesOf) -> BotSha
     return shape(await services.bots.get(caller.organisation_id, parse_id("bot", bot_id)))
 
 
-@router.patch("/{bot_id}", response_model=BotShape)
+@router.patch("/{bot_id}", response_model=BotShape, responses=problems(403))
 async def update_bot(bot_id: str, body: BotChanges, caller: OwnerOf, services: ServicesOf) -> BotShape:
     if body.model is not None:
         services.models.validate(body.model)
@@ -132,7 +133,7 @@ async def update_bot(bot_id: str, body: BotChanges, caller: OwnerOf, services: S
     return shape(bot)
 
 
-@router.delete("/{bot_id}", status_code=204)
+@router.delete("/{bot_id}", status_code=204, responses=problems(403))
 async def delete_bot(bot_id: str, caller: OwnerOf, services: ServicesOf) -> Response:
     await services.bots.delete(caller.organisation_id, parse_id("bot", bot_id))
     return Response(status_code=204)

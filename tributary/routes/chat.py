@@ -13,14 +13,15 @@ from tributary.domain.attachments import AttachmentClaim
 from tributary.domain.errors import Conflict, InvalidRequest, MessageTooLarge
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, ServicesOf
+from tributary.routes.described import DegradationDict, NotSentDict, SourceDict, UsageDict, events, problems
 from tributary.routes.idempotency import Key, Result, fingerprint, once
 from tributary.routes.problems import problem_response
-from tributary.routes.shapes import Body, Text
+from tributary.routes.shapes import Body, Shape, Text
 from tributary.services import Services
 from tributary.turns.events import RunningTurn
 from tributary.turns.runner import TurnRequest
 
-router = APIRouter(tags=["chat"])
+router = APIRouter(tags=["chat"], responses=problems())
 
 #: Seconds for which a stream holds its headers back, so that an early failure is a real HTTP error. After them it
 #: begins with what there is, and keeps the connection alive while the model thinks.
@@ -50,7 +51,33 @@ class ChatBody(Body):
     replace_message_id: str | None = None
 
 
-@router.post("/api/bots/{bot_id}/chat")
+class AnswerShape(Shape):
+    """A whole answer, as the stream's `done` has it too."""
+
+    message: str
+    conversation_id: str
+    message_id: str | None = Field(description="Null where nothing was said")
+    question_id: str
+    sources: list[SourceDict]
+    usage: UsageDict
+    model: str
+    status: str = Field(description="`complete` or `stopped`")
+    degraded: list[DegradationDict]
+    not_sent: list[NotSentDict]
+    finish_reason: str
+
+
+_EVENTS = events("`status`, `token`, `sources`, `usage`, then one `done` (an answer) or one `error` (a problem)")
+#: How a turn can fail, in whichever way it is asked for.
+_FAILURES = problems(403, 409, 413, 429, 502, 504)
+_NAMED = {CONVERSATION: {"schema": {"type": "string"}, "description": "Of a stream: the id of its conversation"}}
+
+
+@router.post(
+    "/api/bots/{bot_id}/chat",
+    response_model=AnswerShape,
+    responses={**_FAILURES, 200: {"description": "The answer", "headers": _NAMED, "content": _EVENTS}},
+)
 async def chat(
     bot_id: str, body: ChatBody, request: Request, caller: CallerOf, services: ServicesOf, key: Key = None
 ) -> Response:
@@ -98,15 +125,19 @@ async def stream_turn(turn: RunningTurn) -> Response:
     if turn.problem is not None and not turn.answering:
         return problem_response(turn.problem)
 
-    async def events() -> Any:
+    async def told() -> Any:
         async for event in turn.events():
             yield ServerSentEvent(data=orjson.dumps(event["data"]).decode(), event=event["event"])
 
     headers = {"Cache-Control": "no-store", CONVERSATION: str(turn.conversation_id)}
-    return EventSourceResponse(events(), ping=KEEP_ALIVE, headers=headers)
+    return EventSourceResponse(told(), ping=KEEP_ALIVE, headers=headers)
 
 
-@router.get("/api/conversations/{conversation_id}/stream")
+@router.get(
+    "/api/conversations/{conversation_id}/stream",
+    response_class=EventSourceResponse,
+    responses={**_FAILURES, 200: {"description": "The running answer", "headers": _NAMED, "content": _EVENTS}},
+)
 async def join(conversation_id: str, caller: CallerOf, services: ServicesOf) -> Response:
     """The running answer of a conversation, from its first token on."""
     identifier = parse_id("conversation", conversation_id)
@@ -117,7 +148,11 @@ async def join(conversation_id: str, caller: CallerOf, services: ServicesOf) -> 
     return await stream_turn(turn)
 
 
-@router.post("/api/conversations/{conversation_id}/stop", status_code=202)
+class StopShape(Shape):
+    """Nothing: the answer so far comes from the turn itself."""
+
+
+@router.post("/api/conversations/{conversation_id}/stop", status_code=202, response_model=StopShape)
 async def stop(conversation_id: str, caller: CallerOf, services: ServicesOf) -> JSONResponse:
     """Ends the running answer; what was written so far stays."""
     await services.turns.stop(caller.organisation_id, parse_id("conversation", conversation_id))

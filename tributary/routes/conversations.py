@@ -7,12 +7,13 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from tributary.domain.conversations import Conversation, Message, Role
+from tributary.domain.conversations import Conversation, Message, MessageStatus, Role
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
+from tributary.routes.described import DegradationDict, NotSentDict, ProblemDict, SourceDict, UsageDict, problems
 from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, page_of
 
-router = APIRouter(prefix="/api", tags=["conversations"])
+router = APIRouter(prefix="/api", tags=["conversations"], responses=problems())
 
 
 class Renaming(Body):
@@ -27,21 +28,28 @@ class ConversationShape(Shape):
     updated_at: datetime
 
 
+class AttachedShape(Shape):
+    id: UUID
+    filename: str
+    content_type: str
+    size: int = Field(description="Bytes")
+
+
 class MessageShape(Shape):
     id: UUID
     role: Role
     content: str
-    attachments: list[dict[str, Any]]
-    sources: list[dict[str, Any]]
-    usage: dict[str, int | float | None] | None
+    attachments: list[AttachedShape]
+    sources: list[SourceDict]
+    usage: UsageDict | None
     created_at: datetime
-    status: str
+    status: MessageStatus
     model: str | None
     parent_id: UUID | None
-    degraded: list[dict[str, Any]]
-    not_sent: list[dict[str, Any]]
+    degraded: list[DegradationDict]
+    not_sent: list[NotSentDict]
     finish_reason: str | None
-    error: dict[str, Any] | None
+    error: ProblemDict | None
 
 
 def shape(conversation: Conversation) -> ConversationShape:
@@ -49,16 +57,15 @@ def shape(conversation: Conversation) -> ConversationShape:
 
 
 def message_shape(message: Message) -> MessageShape:
-    shown = ("id", "filename", "contentType", "size")
     return MessageShape(
         id=message.id,
         role=message.role,
         content=message.content,
-        attachments=[{name: file[name] for name in shown} for file in message.attachments],
+        attachments=[AttachedShape.model_validate(file) for file in message.attachments],
         sources=[dict(source) for source in message.sources],
         usage=dict(message.usage) if message.usage else None,
         created_at=message.created_at,
-        status=message.status.value,
+        status=message.status,
         model=message.model,
         parent_id=message.parent_id,
         degraded=message.details.get("degraded", []),
@@ -95,7 +102,7 @@ async def rename_conversation(
     return shape(await services.conversations.rename(caller.organisation_id, identifier, body.title))
 
 
-@router.delete("/conversations/{conversation_id}", status_code=204)
+@router.delete("/conversations/{conversation_id}", status_code=204, responses=problems(409))
 async def delete_conversation(conversation_id: str, caller: CallerOf, services: ServicesOf) -> Response:
     """The conversation, its messages, its checkpoints, and the files of its messages."""
     await services.removal.delete(caller.organisation_id, parse_id("conversation", conversation_id))
@@ -113,7 +120,7 @@ async def list_messages(
     return page_of(messages, limit, message_shape)
 
 
-@router.get("/messages/{message_id}/trace")
+@router.get("/messages/{message_id}/trace", responses=problems(403))
 async def get_trace(message_id: str, caller: OwnerOf, services: ServicesOf) -> dict[str, Any]:
     """How the turn that made this answer ran: nodes with times, hits before and after the rerank, the context."""
     return await services.conversations.trace(caller.organisation_id, parse_id("message", message_id))

@@ -1,8 +1,12 @@
-"""What OpenAPI says of routes beyond their answers: the problems, and how they look."""
+"""What OpenAPI says of routes beyond their answers: the problems and how they look, events, and what turns hold."""
 
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import TypeAdapter, WithJsonSchema
+
+from tributary.domain.conversations import NotSent, Usage
+from tributary.domain.retrieval import Degradation, Source
 from tributary.routes.problems import MEDIA_TYPE
 
 _PROBLEM: dict[str, Any] = {
@@ -17,8 +21,35 @@ _PROBLEM: dict[str, Any] = {
         "code": {"type": "string", "examples": ["not_found"], "description": "Stable: for programs"},
         "detail": {"type": "string", "examples": ["Knowledge base 0198… does not exist"], "description": "For people"},
         "retryAfter": {"type": "integer", "description": "Seconds; also in the header Retry-After"},
+        "files": {
+            "type": "array",
+            "items": {"type": "object"},
+            "description": "Of a message that is too large, its files as `{id, filename, size}`, the largest first; "
+            "of an upload that was refused, a result for each file",
+        },
+        "conversationId": {"type": "string", "description": "Of a turn whose question was stored"},
+        "questionId": {"type": "string", "description": "The stored question: `replaceMessageId` asks it again"},
     },
 }
+
+
+def _flat(kind: Any) -> WithJsonSchema:
+    """The schema of a dictionary of known fields. What is stored is told as it is, and not checked on its way out."""
+    return WithJsonSchema(TypeAdapter(kind).json_schema())
+
+
+SourceDict = Annotated[dict[str, Any], _flat(Source)]
+UsageDict = Annotated[dict[str, Any], _flat(Usage)]
+DegradationDict = Annotated[dict[str, Any], _flat(Degradation)]
+NotSentDict = Annotated[dict[str, Any], _flat(NotSent)]
+ProblemDict = Annotated[dict[str, Any], WithJsonSchema(_PROBLEM)]
+
+
+def events(description: str) -> dict[str, Any]:
+    """The content of a response in server-sent events."""
+    return {"text/event-stream": {"schema": {"type": "string", "description": description}}}
+
+
 _WHEN = {
     401: "No valid API key",
     403: "The key may not do this",

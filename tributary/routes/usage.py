@@ -11,9 +11,10 @@ from tributary.domain.errors import InvalidRequest
 from tributary.domain.ids import parse_id
 from tributary.domain.usage import Grouping, MonthSpending, UsageFilter, UsageGroup, UsageTotals
 from tributary.routes.access import OwnerOf, ServicesOf
+from tributary.routes.described import problems
 from tributary.routes.shapes import Shape
 
-router = APIRouter(prefix="/api", tags=["usage"])
+router = APIRouter(prefix="/api", tags=["usage"], responses=problems(403))
 
 #: Days that one answer may cover, and groups that it may have.
 MOST_DAYS = 400
