@@ -78,12 +78,12 @@ async def measure(name: str, reader: GraphReader, graph: Synthetic, asked: Seque
 
 async def show_plan(database: Database, graph: Synthetic) -> None:
     """The walk's plan, as the role that serves reads it: from the twenty largest hubs, the worst there is."""
-    seeds = [UUID(graph.id(int(n))) for n in np.argsort(-graph.degrees)[:20]]
+    seeds = [graph.id(int(n)) for n in np.argsort(-graph.degrees)[:20]]
+    leaving = {"seeds": " ".join(seeds), "scores": " ".join("1" for _ in seeds), "step": STEP}
     async with database.organisation(graph.organisation) as connection:
         cursor = await connection.execute(
             f"EXPLAIN (ANALYZE, BUFFERS, COSTS OFF) {graph_sql.NEIGHBOURHOOD}",
-            {"organisation": graph.organisation, "seeds": seeds, "scores": [1.0] * len(seeds), "step": STEP}
-            | asdict(Bounds(hops=HOPS)),
+            {"organisation": graph.organisation} | leaving | asdict(Bounds(hops=HOPS)),
         )
         for row in await cursor.fetchall():
             print("   ", row["QUERY PLAN"])

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from uuid import UUID
 
 from stores.protocols.graph import SeedPassage
@@ -40,8 +41,7 @@ class SeedMention:
     subject: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A passage that mentions an entity, once however often it does. `subject`: it is about the entity."""
 
     entity_id: str
@@ -61,6 +61,8 @@ class Bridge:
 
     def strength_from_others(self, chunk_id: UUID) -> float:
         """A passage does not support itself."""
+        if chunk_id not in self.leads:
+            return max(self.leads.values(), default=0.0)
         return max((strength for seed, strength in self.leads.items() if seed != chunk_id), default=0.0)
 
 
@@ -124,6 +126,13 @@ class _Reading:
             self._shares[number] = len(self._asked & said) / len(self._asked)
         apart = min(1.0, LIST / len(self._named.get(number, (None,))))
         return self._seed.weight * math.sqrt(self._shares[number]) * apart
+
+
+def most_by_name(bridge: Bridge) -> float:
+    """The most that `led_to` says for a passage that only names the bridge's entity too."""
+    if bridge.mentions > RARE:
+        return 0.0
+    return NAMED_TOO * max(bridge.leads.values(), default=0.0) / (1.0 + math.log(max(1, bridge.mentions)))
 
 
 def led_to(bridges: Mapping[str, Bridge], mentions: Sequence[Mention]) -> dict[UUID, float]:

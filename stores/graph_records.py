@@ -120,5 +120,5 @@ async def within(source: GraphSource, select: GraphFilter, is_id: Callable[[str]
         return []
     bounds = Bounds(hops=select.hops, fan_out=LOOK_AROUND, least=0.0, most_left=LEFT_AROUND)
     near = await source.neighbourhood(dict.fromkeys(sorted(starts), 1.0), bounds)
-    ends = {end for edge in near.edges for end in (edge.source, edge.target)}
-    return sorted(starts | ends)
+    reached = {side.neighbour for sides in near.sides.values() for side in sides}
+    return sorted(starts | reached)

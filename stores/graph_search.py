@@ -3,9 +3,10 @@ the questions differ between engines; seeds, walk and scores are `stores.walking
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import islice
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from stores import bridging, walking
@@ -17,18 +18,36 @@ from tributary.text.entity_keys import phrase_keys
 
 #: Passages of one entity that are looked at, those about it first: a hub's others say little.
 MENTIONS = 40
+#: Relations whose passages are looked at, the best first. Those behind them lend a passage next to nothing.
+MOST_STATED = 200
+#: Characters of a question that is taken apart in a thread: a short one takes less than the way there.
+LONG = 1000
 #: Entities of the same name that one leads to.
 NAMESAKES = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A passage that states a relation; `share` in (0, 1] is its part of the relation's weight."""
+class Walked(NamedTuple):
+    """A relation that was walked, with its score and its weight."""
 
     relation_id: str
+    score: float
+    weight: float
+
+
+class Stated(NamedTuple):
+    """A passage that states relations: the sum of their scores, of each the part that the passage has in its weight."""
+
     chunk_id: UUID
     document_id: UUID
-    share: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Entities and relations by id, those that are still said."""
+
+    entities: Mapping[str, EntityFact]
+    relations: Mapping[str, RelationFact]
 
 
 class GraphSource(Protocol):
@@ -54,22 +73,24 @@ class GraphSource(Protocol):
         relation of an entity to itself counts once."""
         ...
 
-    async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        """At most `limit` passages of each entity: those about it first, then by chunk id."""
+    async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
+        """At most `limit` passages of each entity: those about it first, then by chunk id. Of those in `about` only
+        the former."""
         ...
 
-    async def statements(self, relations: Sequence[str]) -> Sequence[Statement]: ...
+    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+        """What passages state of these relations: the `limit` with the highest scores, where those of 1 and more are
+        equal, ties by chunk id; and those `among` that state any."""
+        ...
 
-    async def entity_facts(self, entities: Sequence[str]) -> Mapping[str, EntityFact]: ...
-
-    async def relation_facts(self, relations: Sequence[str]) -> Mapping[str, RelationFact]: ...
+    async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts: ...
 
 
 async def search_graph(
     source: GraphSource, *, query: str, seeds: Sequence[SeedPassage], hops: int, limit: int
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
-    spans = await asyncio.to_thread(phrase_keys, query)
+    spans = phrase_keys(query) if len(query) < LONG else await asyncio.to_thread(phrase_keys, query)
     named = await source.named(list(spans)) if spans else ()
     bridges = await _bridges(source, query, seeds)
     starts = walking.choose_seeds(spans, named, bridges)
@@ -78,15 +99,12 @@ async def search_graph(
     hops = max(1, min(hops, walking.MAX_HOPS))
     near = await source.neighbourhood(starts, Bounds(hops=hops))
     entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
-    mentions = await source.mentions(list(starts | dict.fromkeys(bridges, 0.0)), limit=MENTIONS)
-    statements = await source.statements(list(relations)) if relations else ()
     asked = walking.choose_seeds(spans, named, {})
-    supports = _supports(asked, relations, bridging.led_to(bridges, mentions), mentions, statements)
-    entity_facts = await source.entity_facts(list(entities)[:limit])
-    relation_facts = await source.relation_facts(list(relations)[:limit]) if relations else {}
+    supports = await _supports(source, asked, _weighted(relations, near), bridges, limit)
+    facts = await source.facts(list(entities)[:limit], list(relations)[:limit])
     return GraphFindings(
-        entities=tuple(entity_facts[each] for each in entities if each in entity_facts),
-        relations=tuple(relation_facts[each] for each in relations if each in relation_facts),
+        entities=tuple(facts.entities[each] for each in entities if each in facts.entities),
+        relations=tuple(facts.relations[each] for each in relations if each in facts.relations),
         passages=walking.passages(asked, supports, limit=limit),
         truncated=near.truncated,
     )
@@ -106,22 +124,50 @@ def _walked(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> tuple
     return walking.entity_scores(seeds, steps), walking.relation_scores(steps)
 
 
-def _supports(
-    seeds: Mapping[str, float],
-    relations: Mapping[str, float],
-    led: Mapping[UUID, float],
-    mentions: Sequence[Mention],
-    statements: Sequence[Statement],
-) -> Iterator[Support]:
-    """What speaks for each passage."""
-    documents: dict[UUID, UUID] = {}
+def _weighted(relations: Mapping[str, float], near: Neighbourhood) -> list[Walked]:
+    """The best relations with their weights."""
+    weights = {side.relation_id: side.weight for sides in near.sides.values() for side in sides}
+    return [Walked(each, score, weights[each]) for each, score in islice(relations.items(), MOST_STATED)]
+
+
+async def _supports(
+    source: GraphSource,
+    asked: Mapping[str, float],
+    relations: Sequence[Walked],
+    bridges: Mapping[str, Bridge],
+    limit: int,
+) -> list[Support]:
+    """What speaks for each passage that something speaks for. The many that say nothing are not even read: those that
+    only name a common entity too, and those that state little and mention nothing of the question."""
+    mentions = await _mentions(source, asked, bridges, limit)
     mentioned: dict[UUID, float] = defaultdict(float)
-    stated: dict[UUID, float] = defaultdict(float)
     for mention in mentions:
-        documents[mention.chunk_id] = mention.document_id
-        mentioned[mention.chunk_id] += seeds.get(mention.entity_id, 0.0)
-    for statement in statements:
-        documents[statement.chunk_id] = statement.document_id
-        stated[statement.chunk_id] += relations[statement.relation_id] * statement.share
-    for chunk_id, document_id in documents.items():
-        yield Support(chunk_id, document_id, mentioned[chunk_id], stated[chunk_id], led.get(chunk_id, 0.0))
+        if mention.entity_id in asked:
+            mentioned[mention.chunk_id] += asked[mention.entity_id]
+    stated = await source.stated(relations, list(mentioned), limit=limit) if relations else ()
+    said = {each.chunk_id: each.score for each in stated}
+    led = bridging.led_to(bridges, mentions)
+    documents = {each.chunk_id: each.document_id for each in mentions}
+    documents |= {each.chunk_id: each.document_id for each in stated}
+    return [
+        Support(chunk, documents[chunk], mentioned.get(chunk, 0.0), said.get(chunk, 0.0), led.get(chunk, 0.0))
+        for chunk in mentioned.keys() | said.keys() | led.keys()
+    ]
+
+
+async def _mentions(
+    source: GraphSource, asked: Mapping[str, float], bridges: Mapping[str, Bridge], limit: int
+) -> list[Mention]:
+    """The passages that mention what is asked, those about bridges, and those that only name a bridge too: of the
+    bridges that say most by a name, and of the others only where these don't fill the `limit`."""
+    leading = {each: bridge for each, bridge in bridges.items() if bridge.leads}
+    naming = {each: most for each, bridge in leading.items() if (most := bridging.most_by_name(bridge)) > 0.0}
+    ordered = sorted(naming.keys() - asked.keys(), key=lambda each: (-naming[each], each))
+    first, others = ordered[: 2 * limit], ordered[2 * limit :]
+    whole = [*asked, *first]
+    found = list(await source.mentions(whole, sorted(leading.keys() - {*whole}), limit=MENTIONS))
+    if others:
+        better = sum(said > naming[others[0]] for said in bridging.led_to(leading, found).values())
+        if better < limit:
+            found += await source.mentions(others, (), limit=MENTIONS)
+    return list(dict.fromkeys(found))

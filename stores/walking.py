@@ -5,6 +5,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
+from typing import NamedTuple
 from uuid import UUID
 
 from stores.bridging import Bridge
@@ -38,13 +40,11 @@ class Named:
     mentions: int
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A relation between two entities, in the direction that it states. `weight` is summed over its sources."""
+class Side(NamedTuple):
+    """A relation as seen from one of its ends, whichever it goes out from. `weight` is summed over its sources."""
 
     relation_id: str
-    source: str
-    target: str
+    neighbour: str
     weight: float
 
 
@@ -61,10 +61,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The part of a graph that a walk may see: the heaviest relations of each entity that it can leave from, and the
-    number of relations that each of these has in all (`degrees`). `cut`: it could have left from more entities."""
+    """The part of a graph that a walk may see: of each entity that it can leave from the heaviest relations, heaviest
+    first and ties by id (`sides`), and the number of relations that it has in all (`degrees`). `cut`: it could have
+    left from more entities."""
 
-    edges: Sequence[Edge]
+    sides: Mapping[str, Sequence[Side]]
     degrees: Mapping[str, int]
     cut: bool = False
 
@@ -74,8 +75,7 @@ class Neighbourhood:
         return self.cut or any(degree > FAN_OUT for degree in self.degrees.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A relation that a walk took: it lends `score` to the entity that it reached."""
 
     relation_id: str
@@ -83,8 +83,7 @@ class Step:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(NamedTuple):
     """What speaks for a passage: the scores of the seeds it mentions, and of the walked relations it states; and how
     strongly seeding passages lead to it, in [0, 1]."""
 
@@ -119,7 +118,12 @@ def choose_seeds(
 def step_share(weight: float, degree: int) -> float:
     """What a step along a relation of this weight keeps, out of an entity with `degree` relations. The first
     relations of an entity are all close to it; those of a hub have little to do with each other."""
-    return STEP * weight / (weight + 1.0) / (1.0 + math.log(max(1, degree)))
+    return weight / (weight + 1.0) * leaving_share(degree)
+
+
+def leaving_share(degree: int) -> float:
+    """What the heaviest of steps keeps, out of an entity with `degree` relations."""
+    return STEP / (1.0 + math.log(max(1, degree)))
 
 
 class Way:
@@ -130,7 +134,7 @@ class Way:
         self._steps = 0
         self._scores = dict(scores)
         self._degrees: dict[str, int] = {}
-        self._edges: dict[str, Edge] = {}
+        self._sides: dict[str, Sequence[Side]] = {}
         self._cut = False
 
     def ahead(self) -> list[str]:
@@ -144,60 +148,55 @@ class Way:
         self._cut = self._cut or len(worth) > room
         return worth[:room]
 
-    def leave(self, degrees: Mapping[str, int], edges: Iterable[Edge]) -> None:
+    def leave(self, degrees: Mapping[str, int], sides: Mapping[str, Sequence[Side]]) -> None:
         """Takes in the heaviest relations of these entities, which have so many in all."""
         self._degrees |= degrees
-        heaviest = list(edges)
-        self._edges |= {edge.relation_id: edge for edge in heaviest}
+        self._sides |= sides
         lent: dict[str, float] = defaultdict(float)
-        for entity, ways in _sides(Neighbourhood(heaviest, degrees), self._bounds.fan_out).items():
-            for _, neighbour, share in ways:
-                lent[neighbour] += self._scores[entity] * share
+        for entity, ways in sides.items():
+            leaving = self._scores[entity] * leaving_share(degrees[entity])
+            for _, neighbour, weight in ways:
+                lent[neighbour] += leaving * weight / (weight + 1.0)
         self._scores = lent
 
     def neighbourhood(self) -> Neighbourhood:
-        return Neighbourhood(list(self._edges.values()), self._degrees, self._cut)
+        return Neighbourhood(self._sides, self._degrees, self._cut)
 
 
 def walk(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> Iterator[Step]:
-    """The steps of all ways of up to `hops` relations that start at a seed and come to no entity twice. A way leaves
-    an entity by the heaviest of its relations, in either direction."""
-    sides = _sides(near, FAN_OUT)
-    frontier: list[tuple[str, float, tuple[str, ...]]] = [(each, score, (each,)) for each, score in seeds.items()]
+    """The steps of all ways of up to `hops` relations (at most `MAX_HOPS`) that start at a seed and come to no entity
+    twice. A way leaves an entity by the heaviest of its relations, in either direction. Ways that share their last
+    step are one, with the sum of what they lend."""
+    # What ways brought to an entity, by the entity that they came from: two steps don't turn back, and so come to no
+    # entity twice. That ways are summed and not told apart keeps the work in the size of what is seen.
+    brought: dict[str, dict[str, float]] = {seed: {seed: score} for seed, score in seeds.items()}
     for _ in range(hops):
-        reached: list[tuple[str, float, tuple[str, ...]]] = []
-        for entity, score, path in frontier:
-            for relation_id, neighbour, share in sides.get(entity, ()):
-                if neighbour not in path:
-                    yield Step(relation_id, neighbour, score * share)
-                    reached.append((neighbour, score * share, (*path, neighbour)))
-        frontier = reached
-
-
-def _sides(near: Neighbourhood, fan_out: int) -> dict[str, list[tuple[str, str, float]]]:
-    """For each entity that a walk can leave: relation, neighbour, and the share that a step there keeps."""
-    sides: dict[str, list[tuple[str, str, float]]] = defaultdict(list)
-    for edge in sorted(near.edges, key=lambda edge: (-edge.weight, edge.relation_id)):
-        for entity, neighbour in {(edge.source, edge.target), (edge.target, edge.source)}:
-            if entity in near.degrees and len(sides[entity]) < fan_out:
-                share = step_share(edge.weight, near.degrees[entity])
-                sides[entity].append((edge.relation_id, neighbour, share))
-    return sides
+        further: dict[str, dict[str, float]] = {}
+        for entity, ways in brought.items():
+            whole = sum(ways.values()) * leaving_share(near.degrees.get(entity, 1))
+            back = {before: score * leaving_share(near.degrees.get(entity, 1)) for before, score in ways.items()}
+            for relation_id, neighbour, weight in near.sides.get(entity, ())[:FAN_OUT]:
+                score = (whole - back.get(neighbour, 0.0)) * weight / (weight + 1.0)
+                if neighbour != entity and score > 0.0:
+                    yield Step(relation_id, neighbour, score)
+                    lent = further.setdefault(neighbour, {})
+                    lent[entity] = lent.get(entity, 0.0) + score
+        brought = further
 
 
 def entity_scores(seeds: Mapping[str, float], steps: Iterable[Step]) -> dict[str, float]:
     """The score of each entity reached, best first: entities that several ways lead to are meant most."""
     scores = dict(seeds)
-    for step in steps:
-        scores[step.reached] = scores.get(step.reached, 0.0) + step.score
+    for _, reached, score in steps:
+        scores[reached] = scores.get(reached, 0.0) + score
     return _best_first(scores)
 
 
 def relation_scores(steps: Iterable[Step]) -> dict[str, float]:
     """The score of each relation walked, best first."""
     scores: dict[str, float] = {}
-    for step in steps:
-        scores[step.relation_id] = scores.get(step.relation_id, 0.0) + step.score
+    for relation_id, _, score in steps:
+        scores[relation_id] = scores.get(relation_id, 0.0) + score
     return _best_first(scores)
 
 
@@ -207,11 +206,11 @@ def passages(seeds: Mapping[str, float], supports: Iterable[Support], *, limit: 
     states about what was walked."""
     whole = sum(seeds.values()) or 1.0
     weighed = []
-    for each in supports:
-        walked = WALKED * (0.5 * min(1.0, each.mentioned / whole) ** 2 + 0.5 * min(1.0, each.stated))
-        weighed.append(Passage(each.chunk_id, each.document_id, max(each.led, walked)))
-    weighed.sort(key=lambda passage: (-passage.evidence, passage.chunk_id))
-    return tuple(weighed[:limit])
+    for chunk_id, document_id, mentioned, stated, led in supports:
+        walked = WALKED * (0.5 * min(1.0, mentioned / whole) ** 2 + 0.5 * min(1.0, stated))
+        weighed.append((-max(led, walked), chunk_id.int, chunk_id, document_id))
+    best = nsmallest(limit, weighed)
+    return tuple(Passage(chunk_id, document_id, -evidence) for evidence, _, chunk_id, document_id in best)
 
 
 def _specificity(mentions: int) -> float:
@@ -220,5 +219,5 @@ def _specificity(mentions: int) -> float:
 
 def _best_first(scores: Mapping[str, float]) -> dict[str, float]:
     floor = _FLOOR * max(scores.values(), default=0.0)
-    ordered: Sequence[tuple[str, float]] = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return {key: score for key, score in ordered if score >= floor}
+    kept = [item for item in scores.items() if item[1] >= floor]
+    return dict(sorted(kept, key=lambda item: (-item[1], item[0])))

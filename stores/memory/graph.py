@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from stores.bridging import Mention, SeedMention
-from stores.graph_search import Statement, search_graph
+from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.memory.knowledge import MemoryKnowledge
 from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, SeedPassage
-from stores.walking import Bounds, Edge, Named, Neighbourhood, Way
+from stores.walking import Bounds, Named, Neighbourhood, Side, Way
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 
@@ -185,30 +185,36 @@ class MemoryGraphSource:
         near = self._sums.near
         way = Way(scores, bounds)
         while entities := way.ahead():
-            heaviest = [each for entity in entities for _, each in near[entity][: bounds.fan_out]]
-            edges = [Edge(each.id, each.source, each.target, each.weight) for each in heaviest]
-            way.leave({entity: len(near[entity]) for entity in entities}, edges)
+            sides = {
+                entity: [Side(each.id, neighbour, each.weight) for neighbour, each in near[entity][: bounds.fan_out]]
+                for entity in entities
+            }
+            way.leave({entity: len(near[entity]) for entity in entities}, sides)
         return way.neighbourhood()
 
-    async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        return [
+    async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
+        found = [
             Mention(entity, chunk_id, document_id, subject)
-            for entity in entities
+            for entity in (*entities, *about)
             for (chunk_id, document_id), subject in self._passages(entity)[:limit]
         ]
+        wanted = set(entities)
+        return [each for each in found if each.subject or each.entity_id in wanted]
 
     def _passages(self, entity: str) -> list[tuple[tuple[UUID, UUID], bool]]:
         return sorted(self._sums.mentioned[entity].items(), key=lambda item: (not item[1], item[0]))
 
-    async def statements(self, relations: Sequence[str]) -> Sequence[Statement]:
-        return [
-            Statement(relation_id, chunk_id, document_id, weight / self._sums.relations[relation_id].weight)
-            for relation_id in relations
-            for (chunk_id, document_id), weight in self._sums.relations[relation_id].stated.items()
-        ]
+    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+        scores: dict[tuple[UUID, UUID], float] = defaultdict(float)
+        for relation_id, score, weight in relations:
+            for place, said in self._sums.relations[relation_id].stated.items():
+                scores[place] += score * said / weight
+        ordered = sorted(scores, key=lambda place: (-min(1.0, scores[place]), place[0]))
+        kept = dict.fromkeys(ordered[:limit]) | dict.fromkeys(each for each in ordered if each[0] in set(among))
+        return [Stated(*place, scores[place]) for place in kept]
 
-    async def entity_facts(self, entities: Sequence[str]) -> Mapping[str, EntityFact]:
-        return {entity: self._sums.fact(entity) for entity in entities}
-
-    async def relation_facts(self, relations: Sequence[str]) -> Mapping[str, RelationFact]:
-        return {relation: self._sums.connection(relation) for relation in relations}
+    async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
+        return Facts(
+            {entity: self._sums.fact(entity) for entity in entities},
+            {relation: self._sums.connection(relation) for relation in relations},
+        )

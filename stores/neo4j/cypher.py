@@ -168,25 +168,26 @@ CALL {
     WITH e
     WITH e WHERE e.degree <= $few
     MATCH (e)-[r:KG_RELATION]-()
-    WITH r ORDER BY r.weight DESC, r.id LIMIT $fan_out
-    RETURN collect([r.id, r.source, r.target, r.weight]) AS edges
+    WITH e, r ORDER BY r.weight DESC, r.id LIMIT $fan_out
+    RETURN collect([r.id, CASE r.source WHEN e.id THEN r.target ELSE r.source END, r.weight]) AS sides
 }
-RETURN id, e.degree AS degree, edges
+RETURN id, e.degree AS degree, sides
 """
 LEAVE_HUBS = """
 UNWIND $ids AS id
 CALL {
     WITH id
     MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.rank > '' AND r.org = $org AND r.kb = $kb
-    RETURN r ORDER BY r.source, r.rank LIMIT $fan_out
+    RETURN r, r.target AS neighbour ORDER BY r.source, r.rank LIMIT $fan_out
     UNION
     WITH id
     MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.rank > '' AND r.org = $org AND r.kb = $kb
-    RETURN r ORDER BY r.target, r.rank LIMIT $fan_out
+    RETURN r, r.source AS neighbour ORDER BY r.target, r.rank LIMIT $fan_out
 }
-WITH id, r ORDER BY r.weight DESC, r.id
-RETURN id, collect([r.id, r.source, r.target, r.weight])[..$fan_out] AS edges
+WITH id, r, neighbour ORDER BY r.weight DESC, r.id
+RETURN id, collect([r.id, neighbour, r.weight])[..$fan_out] AS sides
 """
+# Those of a hub come from the index by rank, too.
 MENTIONS = """
 UNWIND $ids AS id
 MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
@@ -194,26 +195,34 @@ CALL {
     WITH e
     WITH e WHERE e.mentions <= $few
     MATCH (c:KgChunk)-[m:KG_MENTIONS]->(e)
-    RETURN c, m ORDER BY m.rank LIMIT $limit
+    WITH c, m ORDER BY m.rank LIMIT $limit
+    RETURN collect([c.id, c.document, true IN m.subjects]) AS passages
 }
-RETURN id, c.id AS chunk, c.document AS document, true IN m.subjects AS subject
+RETURN id, e.mentions > $few AS hub, passages
 """
-HUBS = "MATCH (e:KgEntity) WHERE e.id IN $ids AND e.org = $org AND e.kb = $kb AND e.mentions > $few RETURN e.id AS id"
-MENTIONS_OF_HUBS = """
+_MENTIONS_BY_RANK = """
 UNWIND $ids AS id
-CALL {
+CALL {{
     WITH id
-    MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND m.rank > '' AND c.org = $org AND c.kb = $kb
-    RETURN c, m ORDER BY m.entity, m.rank LIMIT $limit
-}
-RETURN id, c.id AS chunk, c.document AS document, true IN m.subjects AS subject
+    MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND {ranks} AND c.org = $org AND c.kb = $kb
+    WITH c, m ORDER BY m.entity, m.rank LIMIT $limit
+    RETURN collect([c.id, c.document, true IN m.subjects]) AS passages
+}}
+RETURN id, passages
 """
-STATEMENTS = """
-UNWIND $ids AS id
-MATCH ()-[r:KG_RELATION {id: id}]->() WHERE r.org = $org AND r.kb = $kb
-MATCH (c:KgChunk)-[s:KG_STATES {relation: id}]->()
-RETURN id, c.id AS chunk, c.document AS document,
-       s.weight / CASE WHEN r.weight > s.weight THEN r.weight ELSE s.weight END AS share
+MENTIONS_OF_HUBS = _MENTIONS_BY_RANK.format(ranks="m.rank > ''")
+MENTIONS_ABOUT = _MENTIONS_BY_RANK.format(ranks="m.rank > '' AND m.rank < '1'")
+STATED = """
+UNWIND $walked AS one
+WITH one[0] AS id, one[1] AS score, one[2] AS weight
+MATCH (c:KgChunk)-[s:KG_STATES {relation: id}]->() WHERE c.org = $org AND c.kb = $kb
+WITH c, sum(score * CASE WHEN s.weight < weight THEN s.weight / weight ELSE 1.0 END) AS score
+WITH c.id AS chunk, c.document AS document, score, CASE WHEN score < 1.0 THEN score ELSE 1.0 END AS counted
+ORDER BY counted DESC, chunk
+WITH collect([chunk, document, score]) AS found
+UNWIND range(0, size(found) - 1) AS place
+WITH place, found[place] AS one WHERE place < $limit OR one[0] IN $among
+RETURN one[0] AS chunk, one[1] AS document, one[2] AS score
 """
 # With each fact a few of the chunks that carry it: one of several documents each, or of several places.
 ENTITIES = """

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from stores.bridging import Mention, SeedMention
-from stores.graph_search import Statement, search_graph
+from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.neo4j import cypher
 from stores.neo4j.database import Neo4jDatabase, rows
 from stores.neo4j.graph_writing import Neo4jGraphWriter, Place, place_of
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.protocols.graph_engines import GraphGround
-from stores.walking import Bounds, Edge, Named, Neighbourhood, Way
+from stores.walking import Bounds, Named, Neighbourhood, Side, Way
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 if TYPE_CHECKING:
@@ -89,39 +89,46 @@ class Neo4jGraphSource:
             degrees = {row["id"]: row["degree"] for row in left}
             if hubs := [entity for entity, degree in degrees.items() if degree > HUB]:
                 left += await self._rows(cypher.LEAVE_HUBS, ids=hubs, fan_out=bounds.fan_out)
-            way.leave(degrees, (Edge(*edge) for row in left for edge in row["edges"]))
+            way.leave(degrees, {row["id"]: [Side(*side) for side in row["sides"]] for row in left})
         return way.neighbourhood()
 
-    async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        found = await self._rows(cypher.MENTIONS, ids=list(entities), few=HUB, limit=limit)
-        if hubs := [row["id"] for row in await self._rows(cypher.HUBS, ids=list(entities), few=HUB)]:
-            found += await self._rows(cypher.MENTIONS_OF_HUBS, ids=hubs, limit=limit)
-        return [Mention(row["id"], UUID(row["chunk"]), UUID(row["document"]), row["subject"]) for row in found]
+    async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
+        found = await self._rows(cypher.MENTIONS, ids=list(entities), few=HUB, limit=limit) if entities else []
+        hubs = [row["id"] for row in found if row["hub"]]
+        for ids, statement in ((hubs, cypher.MENTIONS_OF_HUBS), (list(about), cypher.MENTIONS_ABOUT)):
+            if ids:
+                found += await self._rows(statement, ids=ids, limit=limit)
+        return [
+            Mention(row["id"], UUID(chunk), UUID(document), subject)
+            for row in found
+            for chunk, document, subject in row["passages"]
+        ]
 
-    async def statements(self, relations: Sequence[str]) -> Sequence[Statement]:
-        found = await self._rows(cypher.STATEMENTS, ids=list(relations))
-        return [Statement(row["id"], UUID(row["chunk"]), UUID(row["document"]), row["share"]) for row in found]
+    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+        walked = [list(each) for each in relations]
+        found = await self._rows(cypher.STATED, walked=walked, among=[str(each) for each in among], limit=limit)
+        return [Stated(UUID(row["chunk"]), UUID(row["document"]), row["score"]) for row in found]
 
-    async def entity_facts(self, entities: Sequence[str]) -> Mapping[str, EntityFact]:
-        return {
-            row["id"]: EntityFact(name=row["name"], type=row["type"], description=row["description"])
-            for row in await self._living(cypher.ENTITIES, entities)
-        }
-
-    async def relation_facts(self, relations: Sequence[str]) -> Mapping[str, RelationFact]:
-        return {
-            row["id"]: RelationFact(
-                source=row["source"], relation=row["relation"], target=row["target"], description=row["description"]
-            )
-            for row in await self._living(cypher.RELATIONS, relations)
-        }
-
-    async def _living(self, statement: str, ids: Sequence[str]) -> list[dict[str, Any]]:
-        """The facts that a chunk still carries."""
-        found = await self._rows(statement, ids=list(ids), samples=_SAMPLES)
-        chunks = {chunk for row in found for chunk in row["chunks"]}
+    async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
+        known = await self._rows(cypher.ENTITIES, ids=list(entities), samples=_SAMPLES)
+        stated = await self._rows(cypher.RELATIONS, ids=list(relations), samples=_SAMPLES) if relations else []
+        chunks = {chunk for row in (*known, *stated) for chunk in row["chunks"]}
         present = await self._ground.present(self._organisation_id, [UUID(chunk) for chunk in chunks])
-        return [row for row in found if any(UUID(chunk) in present for chunk in row["chunks"])]
+        standing = {str(each) for each in present}
+        return Facts(
+            {
+                row["id"]: EntityFact(name=row["name"], type=row["type"], description=row["description"])
+                for row in known
+                if not standing.isdisjoint(row["chunks"])
+            },
+            {
+                row["id"]: RelationFact(
+                    source=row["source"], relation=row["relation"], target=row["target"], description=row["description"]
+                )
+                for row in stated
+                if not standing.isdisjoint(row["chunks"])
+            },
+        )
 
     async def _rows(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
         return await rows(self._transaction, statement, **self._place, **parameters)

@@ -1,17 +1,20 @@
 """The knowledge graph on PostgreSQL: the reader, with the writer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
+from psycopg import AsyncCursor
+from psycopg.rows import DictRow
+
 from stores.bridging import Mention, SeedMention
-from stores.graph_search import Statement, search_graph
+from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.postgres import graph_sql as sql
-from stores.postgres.database import Connection, Database
+from stores.postgres.database import Connection, Database, translated
 from stores.postgres.graph_writing import PostgresGraphWriter
 from stores.protocols.graph import GraphFindings, SeedPassage
-from stores.walking import STEP, Bounds, Edge, Named, Neighbourhood
+from stores.walking import STEP, Bounds, Named, Neighbourhood, Side
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 
@@ -31,9 +34,12 @@ class PostgresGraph(PostgresGraphWriter):
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
-        async with self._database.organisation(organisation_id) as connection:
-            source = PostgresGraphSource(connection, organisation_id, knowledge_base_id)
-            return await search_graph(source, query=query, seeds=seeds, hops=hops, limit=limit)
+        # In a pipeline the beginning and the end of the transaction need no round trips of their own.
+        with translated():
+            async with self._database.pool.connection() as connection, connection.pipeline(), connection.transaction():
+                await connection.execute(sql.ENTER, {"organisation": str(organisation_id)})
+                source = PostgresGraphSource(connection, organisation_id, knowledge_base_id)
+                return await search_graph(source, query=query, seeds=seeds, hops=hops, limit=limit)
 
 
 class PostgresGraphSource:
@@ -51,51 +57,64 @@ class PostgresGraphSource:
         return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=list(chunk_ids))]
 
     async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
-        rows = await self._fetch(sql.NAMESAKES, entities=_ids(entities), limit=limit)
+        rows = await self._fetch(sql.NAMESAKES, entities=_text(entities), limit=limit)
         return [(row["entity_id"], row["namesake"]) for row in rows]
 
     async def neighbourhood(self, scores: Mapping[str, float], bounds: Bounds) -> Neighbourhood:
-        seeds = {"seeds": _ids(list(scores)), "scores": list(scores.values()), "step": STEP}
+        seeds = {"seeds": _text(scores), "scores": _text(scores.values()), "step": STEP}
         rows = await self._fetch(sql.NEIGHBOURHOOD, **seeds, **asdict(bounds))
-        edges = {
-            row["relation_id"]: Edge(row["relation_id"], row["source_id"], row["target_id"], row["weight"])
-            for row in rows
-            if row["relation_id"] is not None
-        }
-        degrees = {row["entity_id"]: row["degree"] for row in rows}
-        return Neighbourhood(list(edges.values()), degrees, cut=any(row["cut"] for row in rows))
+        return Neighbourhood(
+            {row["entity_id"]: _sides(row["sides"]) for row in rows},
+            {row["entity_id"]: row["degree"] for row in rows},
+            cut=any(row["cut"] for row in rows),
+        )
 
-    async def mentions(self, entities: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        rows = await self._fetch(sql.MENTIONS, entities=_ids(entities), limit=limit)
+    async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
+        only = [*("f" for _ in entities), *("t" for _ in about)]
+        asked = {"entities": _text((*entities, *about)), "about": _text(only)}
+        rows = await self._fetch(sql.MENTIONS, **asked, limit=limit)
         # A passage with several mentions has a row for each; the first says whether it is about the entity.
         found: dict[tuple[str, UUID], Mention] = {}
         for row in rows:
-            found.setdefault((row["entity_id"], row["chunk_id"]), Mention(**row))
+            found.setdefault((row["entity_id"], row["chunk_id"]), Mention(*row.values()))
         return list(found.values())
 
-    async def statements(self, relations: Sequence[str]) -> Sequence[Statement]:
-        rows = await self._fetch(sql.STATEMENTS, relations=_ids(relations))
-        return [Statement(row["relation_id"], row["chunk_id"], row["document_id"], row["share"]) for row in rows]
+    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+        ids, scores, weights = zip(*relations, strict=True)
+        walked = {"relations": _text(ids), "scores": _text(scores), "weights": _text(weights)}
+        rows = await self._fetch(sql.STATED, **walked, among=_text(among), limit=limit)
+        return [Stated(row["chunk_id"], row["document_id"], row["score"]) for row in rows]
 
-    async def entity_facts(self, entities: Sequence[str]) -> Mapping[str, EntityFact]:
-        rows = await self._fetch(sql.ENTITIES, ids=_ids(entities))
-        return {
-            str(row["id"]): EntityFact(name=row["name"], type=row["type"], description=row["description"])
-            for row in rows
-        }
+    async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
+        wanted = ((sql.ENTITIES, entities), (sql.RELATIONS, relations))
+        sent = [await self._send(statement, ids=_text(ids)) for statement, ids in wanted]
+        known, stated = [await cursor.fetchall() for cursor in sent]
+        return Facts(
+            {
+                str(row["id"]): EntityFact(name=row["name"], type=row["type"], description=row["description"])
+                for row in known
+            },
+            {
+                str(row["id"]): RelationFact(
+                    source=row["source"], relation=row["relation"], target=row["target"], description=row["description"]
+                )
+                for row in stated
+            },
+        )
 
-    async def relation_facts(self, relations: Sequence[str]) -> Mapping[str, RelationFact]:
-        rows = await self._fetch(sql.RELATIONS, ids=_ids(relations))
-        return {
-            str(row["id"]): RelationFact(
-                source=row["source"], relation=row["relation"], target=row["target"], description=row["description"]
-            )
-            for row in rows
-        }
+    async def _fetch(self, statement: str, **parameters: Any) -> list[DictRow]:
+        return await (await self._send(statement, **parameters)).fetchall()
 
-    async def _fetch(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-        return await (await self._connection.execute(statement, self._place | parameters)).fetchall()
+    async def _send(self, statement: str, **parameters: Any) -> AsyncCursor[DictRow]:
+        return await self._connection.execute(statement, self._place | parameters)
 
 
-def _ids(texts: Sequence[str]) -> list[UUID]:
-    return [UUID(each) for each in texts]
+def _sides(text: str | None) -> list[Side]:
+    """What the walk's statement tells of an entity."""
+    parts = (text or "").split()
+    return list(map(Side, parts[0::3], parts[1::3], map(float, parts[2::3])))
+
+
+def _text(each: Iterable[object]) -> str:
+    """A list as the statements take it."""
+    return " ".join(map(str, each))

@@ -1,5 +1,6 @@
 """The statements of the knowledge graph. Names reach them as parameters only."""
 
+ENTER = "SELECT set_config('app.organisation', %(organisation)s, true)"
 NAMED = """
 SELECT n.name_key, e.id, e.mentions
 FROM (
@@ -30,7 +31,7 @@ _CALLED_SO = """
 """
 NAMESAKES = f"""
 SELECT DISTINCT e.id::text AS entity_id, other.entity_id::text AS namesake
-FROM unnest(%(entities)s::uuid[]) AS asked (id)
+FROM unnest(string_to_array(%(entities)s, ' ')::uuid[]) AS asked (id)
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = asked.id
 CROSS JOIN LATERAL (
     SELECT e.key AS name_key UNION {_ALIASES.format(side="<")} UNION {_ALIASES.format(side=">")}
@@ -42,13 +43,13 @@ CROSS JOIN LATERAL (
 
 # The heaviest relations of one entity, `near.entity_id` at their other end; one to itself counts once.
 _HEAVIEST = """
-    SELECT sides.relation_id, sides.source_id, sides.target_id, sides.weight, sides.entity_id
+    SELECT sides.relation_id, sides.entity_id, sides.weight
     FROM (
-        (SELECT id AS relation_id, source_id, target_id, weight, target_id AS entity_id FROM kg_relations
+        (SELECT id AS relation_id, target_id AS entity_id, weight FROM kg_relations
          WHERE organisation_id = %(organisation)s AND source_id = {entity}
          ORDER BY weight DESC, id LIMIT %(fan_out)s)
         UNION ALL
-        (SELECT id, source_id, target_id, weight, source_id FROM kg_relations
+        (SELECT id, source_id, weight FROM kg_relations
          WHERE organisation_id = %(organisation)s AND target_id = {entity} AND source_id <> target_id
          ORDER BY weight DESC, id LIMIT %(fan_out)s)
     ) sides
@@ -56,11 +57,13 @@ _HEAVIEST = """
 """
 # The entities that a walk leaves from: the seeds, and the best of what lies less than `hops` steps away, by the scores
 # that ways there lend (`stores.walking.step_share`). CYCLE ends ways that come back to where they have been. Then the
-# heaviest relations of each.
+# heaviest relations of each, as one text: relation, entity and weight in turn. A row for each would cost more than to
+# find them.
 NEIGHBOURHOOD = f"""
 WITH RECURSIVE walk AS (
     SELECT seed.id AS entity_id, seed.score, 1 AS depth
-    FROM unnest(%(seeds)s::uuid[], %(scores)s::float8[]) AS seed (id, score) WHERE seed.score >= %(least)s
+    FROM unnest(string_to_array(%(seeds)s, ' ')::uuid[], string_to_array(%(scores)s, ' ')::float8[]) AS seed (id, score)
+    WHERE seed.score >= %(least)s
     UNION ALL
     SELECT near.entity_id,
            walk.score * %(step)s * near.weight / (near.weight + 1) / (1 + ln(greatest(left_now.degree, 1))),
@@ -76,40 +79,58 @@ left_from AS (
     GROUP BY entity_id HAVING sum(score) >= %(least)s
     ORDER BY min(depth), sum(score) DESC, entity_id LIMIT %(most_left)s
 )
-SELECT e.id::text AS entity_id, e.degree, left_from.cut, near.relation_id::text AS relation_id,
-       near.source_id::text AS source_id, near.target_id::text AS target_id, near.weight
+SELECT e.id::text AS entity_id, e.degree, left_from.cut, near.sides
 FROM left_from
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = left_from.entity_id
-LEFT JOIN LATERAL ({_HEAVIEST.format(entity="e.id")}) near ON true
+CROSS JOIN LATERAL (
+    SELECT string_agg(heaviest.relation_id || ' ' || heaviest.entity_id || ' ' || heaviest.weight, ' '
+                      ORDER BY heaviest.weight DESC, heaviest.relation_id) AS sides
+    FROM ({_HEAVIEST.format(entity="e.id")}) heaviest
+) near
 """
 
 ENTITIES = """
 SELECT id, name, type, description FROM kg_entities
-WHERE organisation_id = %(organisation)s AND id = ANY(%(ids)s)
+WHERE organisation_id = %(organisation)s AND id = ANY(string_to_array(%(ids)s, ' ')::uuid[])
 """
 RELATIONS = """
 SELECT r.id, s.name AS source, r.relation, t.name AS target, r.description
 FROM kg_relations r
 JOIN kg_entities s ON s.organisation_id = r.organisation_id AND s.id = r.source_id
 JOIN kg_entities t ON t.organisation_id = r.organisation_id AND t.id = r.target_id
-WHERE r.organisation_id = %(organisation)s AND r.id = ANY(%(ids)s)
+WHERE r.organisation_id = %(organisation)s AND r.id = ANY(string_to_array(%(ids)s, ' ')::uuid[])
 """
+# Lists of ids and numbers come as one text each, with a blank between: the driver takes long to write out an array.
 # In the order of the index, which ends the look-up of a hub after `limit` rows.
 MENTIONS = """
 SELECT seed.id::text AS entity_id, m.chunk_id, m.document_id, m.subject
-FROM unnest(%(entities)s::uuid[]) AS seed (id)
+FROM unnest(string_to_array(%(entities)s, ' ')::uuid[], string_to_array(%(about)s, ' ')::boolean[]) AS seed (id, about)
 CROSS JOIN LATERAL (
-    SELECT chunk_id, document_id, subject FROM kg_mentions
-    WHERE organisation_id = %(organisation)s AND entity_id = seed.id
-    ORDER BY subject DESC, chunk_id
-    LIMIT %(limit)s
+    (SELECT chunk_id, document_id, subject FROM kg_mentions
+     WHERE NOT seed.about AND organisation_id = %(organisation)s AND entity_id = seed.id
+     ORDER BY subject DESC, chunk_id
+     LIMIT %(limit)s)
+    UNION ALL
+    (SELECT chunk_id, document_id, subject FROM kg_mentions
+     WHERE seed.about AND organisation_id = %(organisation)s AND entity_id = seed.id AND subject
+     ORDER BY chunk_id
+     LIMIT %(limit)s)
 ) m
 """
-STATEMENTS = """
-SELECT s.relation_id::text AS relation_id, s.chunk_id, s.document_id, s.weight / greatest(r.weight, s.weight) AS share
-FROM unnest(%(relations)s::uuid[]) AS walked (id)
-JOIN kg_relations r ON r.organisation_id = %(organisation)s AND r.id = walked.id
-JOIN kg_relation_sources s ON s.organisation_id = %(organisation)s AND s.relation_id = walked.id
+STATED = """
+WITH said AS (
+    SELECT s.chunk_id, s.document_id, sum(walked.score * least(1, s.weight / walked.weight)) AS score
+    FROM unnest(
+        string_to_array(%(relations)s, ' ')::uuid[],
+        string_to_array(%(scores)s, ' ')::float8[],
+        string_to_array(%(weights)s, ' ')::float8[]
+    ) AS walked (id, score, weight)
+    JOIN kg_relation_sources s ON s.organisation_id = %(organisation)s AND s.relation_id = walked.id
+    GROUP BY s.chunk_id, s.document_id
+)
+(SELECT * FROM said ORDER BY least(1, score) DESC, chunk_id LIMIT %(limit)s)
+UNION
+SELECT * FROM said WHERE chunk_id = ANY(string_to_array(%(among)s, ' ')::uuid[])
 """
 
 # Held until the transaction ends: neither a newer revision nor a delete comes between the check and the rows.

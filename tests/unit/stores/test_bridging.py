@@ -4,7 +4,18 @@ from uuid import UUID
 
 import pytest
 
-from stores.bridging import MAX_BRIDGES, NAMED_TOO, RARE, Bridge, Mention, SeedMention, find_bridges, led_to, widen
+from stores.bridging import (
+    MAX_BRIDGES,
+    NAMED_TOO,
+    RARE,
+    Bridge,
+    Mention,
+    SeedMention,
+    find_bridges,
+    led_to,
+    most_by_name,
+    widen,
+)
 from stores.protocols.graph import SeedPassage
 
 A, B, C = UUID(int=1), UUID(int=2), UUID(int=3)
@@ -90,3 +101,9 @@ def test_a_list_of_names_leads_on_by_each_of_them_less() -> None:
     bridges = find_bridges("who may like Thing3?", [SeedPassage(A, 1.0, text)], listed)
     alone = find_bridges("who may like Thing3?", [SeedPassage(A, 1.0, text)], listed[:1])
     assert bridges["thing0"].strength == pytest.approx(0.5 * alone["thing0"].strength)
+
+
+@pytest.mark.parametrize("mentions", [1, 7, RARE, RARE + 1])
+def test_what_a_name_says_at_most_is_what_it_says_for_a_passage_that_is_no_seed(mentions: int) -> None:
+    bridge = Bridge(mentions, 1.0, {A: 0.4, B: 0.9})
+    assert led_to({"e": bridge}, [Mention("e", C, C, False)]).get(C, 0.0) == pytest.approx(most_by_name(bridge))

@@ -1,5 +1,7 @@
 """Where a walk through a knowledge graph starts, and how its findings are weighed."""
 
+from collections.abc import Iterator
+from random import Random
 from uuid import UUID
 
 import pytest
@@ -11,9 +13,9 @@ from stores.walking import (
     MAX_SEEDS,
     WALKED,
     Bounds,
-    Edge,
     Named,
     Neighbourhood,
+    Side,
     Step,
     Support,
     Way,
@@ -99,7 +101,16 @@ def test_passages_with_equal_evidence_come_by_id() -> None:
 def near(*edges: tuple[str, str], degrees: dict[str, int] | None = None) -> Neighbourhood:
     """Relations of weight 1; every entity can be left from."""
     counted = {entity: sum(entity in edge for edge in edges) for entity in {each for edge in edges for each in edge}}
-    return Neighbourhood([Edge("-".join(edge), *edge, 1.0) for edge in edges], degrees or counted)
+    degrees = degrees or counted
+    sides = {
+        entity: [
+            Side("-".join((source, target)), target if source == entity else source, 1.0)
+            for source, target in edges
+            if entity in (source, target)
+        ]
+        for entity in degrees
+    }
+    return Neighbourhood(sides, degrees)
 
 
 def left(scores: dict[str, float], *edges: tuple[str, str], most_left: int = 60) -> tuple[list[list[str]], bool]:
@@ -107,8 +118,10 @@ def left(scores: dict[str, float], *edges: tuple[str, str], most_left: int = 60)
     whole, steps, way = near(*edges), [], Way(scores, Bounds(most_left=most_left))
     while ahead := way.ahead():
         steps.append(ahead)
-        taken = [each for each in whole.edges if {each.source, each.target} & set(ahead)]
-        way.leave({entity: whole.degrees.get(entity, 0) for entity in ahead}, taken)
+        way.leave(
+            {entity: whole.degrees.get(entity, 0) for entity in ahead},
+            {entity: whole.sides.get(entity, [])[:FAN_OUT] for entity in ahead},
+        )
     return steps, way.neighbourhood().cut
 
 
@@ -142,6 +155,27 @@ def test_a_walk_goes_no_further_than_its_hops() -> None:
 def test_a_walk_comes_to_no_entity_twice() -> None:
     steps = walk({"a": 1.0}, near(("a", "b"), ("b", "a"), ("a", "a")), hops=2)
     assert [step.relation_id for step in steps] == ["a-b", "b-a"]
+
+
+def ways(entity: str, score: float, path: tuple[str, ...], whole: Neighbourhood, hops: int) -> Iterator[Step]:
+    """The steps of each way, one by one."""
+    for relation_id, neighbour, weight in whole.sides.get(entity, ()) if hops else ():
+        if neighbour not in path:
+            lent = score * step_share(weight, whole.degrees[entity])
+            yield Step(relation_id, neighbour, lent)
+            yield from ways(neighbour, lent, (*path, neighbour), whole, hops - 1)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_walk_lends_what_all_its_ways_lend_together(seed: int) -> None:
+    random = Random(seed)
+    entities = [f"e{n}" for n in range(12)]
+    drawn = ((random.choice(entities), random.choice(entities)) for _ in range(40))
+    whole, starts = near(*dict.fromkeys(drawn)), {each: random.random() for each in entities[:3]}
+    taken = [step for each, score in starts.items() for step in ways(each, score, (each,), whole, 2)]
+    walked = list(walk(starts, whole, 2))
+    assert relation_scores(walked) == pytest.approx(relation_scores(taken))
+    assert entity_scores(starts, walked) == pytest.approx(entity_scores(starts, taken))
 
 
 def test_a_walk_leaves_no_entity_whose_relations_were_not_asked_for() -> None:
