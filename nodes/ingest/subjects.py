@@ -16,7 +16,9 @@ from tributary.text.entity_keys import entity_key
 #: A longer title is a sentence: nothing is called by it.
 _MAX_TITLE = 100
 #: What tells namesakes apart: `Mercury (planet)`, `Paris, Texas`.
-_TOLD_APART = re.compile(r"(?P<name>[^(（,，]*\w[^(（,，]*?)\s*(?:[(（].*[)）]|[,，]\s.*)", re.DOTALL)
+_TOLD_APART = re.compile(r"(?P<name>[^(（,，]*\w[^(（,，]*?)\s*(?:[(（].*[)）]|[,，]\s(?P<place>.*))", re.DOTALL)
+#: A comma also parts what is listed, `Systems, Services, and Centers`, and what a sentence says: neither is a name.
+_LISTED = re.compile(r"\b(?:and|or|und|oder|et|ou|y|e|и|или)\b|&")
 
 
 def with_subjects(draft: GraphDraft, document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
@@ -36,8 +38,14 @@ def _titled(title: str) -> EntityDraft | None:
     if not key or len(title) > _MAX_TITLE:
         return None
     told_apart = _TOLD_APART.fullmatch(title)
-    short = entity_key(told_apart["name"]) if told_apart else ""
+    short = entity_key(told_apart["name"]) if told_apart and _is_place(told_apart["place"]) else ""
     return EntityDraft(key, title, EntityType.TITLE.value, aliases=(short,) if short and short != key else ())
+
+
+def _is_place(behind: str | None) -> bool:
+    """Whether what stands behind a comma tells apart as a bracket does: names, one in the other."""
+    parts = re.split(r"[,，]\s*", behind or "")
+    return not (_LISTED.search(behind or "") or any(part[:1].islower() or part[:1].isdigit() for part in parts))
 
 
 def _entitled(draft: GraphDraft, titled: EntityDraft) -> GraphDraft:

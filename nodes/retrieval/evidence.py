@@ -1,10 +1,11 @@
 """What the knowledge graph adds to the passages that a text search found: the passages that they lead to."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from nodes.retrieval.ranking import evidence_hit, rerank
-from stores.protocols.graph import GraphFindings, GraphReader, SeedPassage
+from stores.protocols.graph import GraphFindings, GraphReader, Passage, SeedPassage
 from stores.protocols.knowledge import KnowledgeReader
 from tributary.domain.bots import Weights
 from tributary.domain.knowledge import Chunk
@@ -39,12 +40,29 @@ async def find_evidence(
         query=query,
         seeds=[*text_seeds(named, scores), *(SeedPassage(each, 1.0) for each in pictures if each not in scores)],
         hops=hops,
-        limit=limit,
+        # One more, to know what is common to those that are left out.
+        limit=limit + 1,
+    )
+    findings = GraphFindings(
+        entities=findings.entities[:limit],
+        relations=findings.relations[:limit],
+        passages=set_apart(findings.passages, limit=limit),
+        truncated=findings.truncated,
     )
     evidence = {passage.chunk_id: passage.evidence for passage in findings.passages}
     chunks = await knowledge.chunks(organisation_id, list(evidence)) if evidence else ()
     judged = {hit["chunkId"]: hit for hit in hits}
     return findings, [evidence_hit(chunk, evidence[chunk.id], judged.get(str(chunk.id))) for chunk in chunks], chunks
+
+
+def set_apart(passages: Sequence[Passage], *, limit: int) -> tuple[Passage, ...]:
+    """The first `limit` of the passages, which come best first, with what sets them apart as evidence: what the next
+    one has as well does not say which is meant. Documents on one subject name the same all over, and each of their
+    passages leads a little to all others."""
+    common = passages[limit].evidence if len(passages) > limit else 0.0
+    if common >= 1.0:
+        return tuple(replace(each, evidence=0.0) for each in passages[:limit])
+    return tuple(replace(each, evidence=(each.evidence - common) / (1.0 - common)) for each in passages[:limit])
 
 
 def text_seeds(chunks: Sequence[Chunk], scores: Mapping[UUID, float]) -> list[SeedPassage]:

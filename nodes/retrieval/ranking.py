@@ -12,9 +12,6 @@ from tributary.models.protocols import Vectors
 
 #: Hits that reach the model.
 TOP = 5
-#: How far full graph evidence closes the gap between a chunk's vector term and 1. What the question's own words find
-#: is hardly moved by it; what only another passage leads to comes up to it.
-EVIDENCE_SHARE = 1.0
 
 
 def image_hit(chunk: Chunk, similarity: float) -> Hit:
@@ -78,21 +75,44 @@ def needs_terms(hit: Hit) -> bool:
 
 
 def rerank(hits: Iterable[Hit], weights: Weights, *, top: int = TOP) -> list[RankedHit]:
-    """The best hits by the weighted sum, ties by chunk id. Weights count as shares, so that a score stays in [0, 1]
-    whatever a bot's weights add up to."""
-    ranked = [_ranked(hit, weights) for hit in hits]
-    ranked.sort(key=lambda hit: (-hit["score"], hit["chunkId"]))
-    return ranked[:top]
+    """The best hits by the weighted sum, ties by the sum without evidence, then by chunk id. Weights count as shares,
+    so that a score stays in [0, 1] whatever a bot's weights add up to.
+
+    Evidence closes the gap between a hit and the best one that a search of texts or pictures judged in its knowledge
+    base, by raising the vector term: what only another passage leads to comes up to it, and none comes before it.
+    """
+    scored = [(hit, _score(hit, hit["vector"], weights)) for hit in hits]
+    best: dict[str, float] = {}
+    for hit, score in scored:
+        if hit["branches"] != [Branch.GRAPH.value]:
+            best[hit["knowledgeBaseId"]] = max(score, best.get(hit["knowledgeBaseId"], 0.0))
+    ranked = [(_ranked(hit, score, best.get(hit["knowledgeBaseId"]), weights), score) for hit, score in scored]
+    ranked.sort(key=lambda item: (-item[0]["score"], -round(item[1], 6), item[0]["chunkId"]))
+    return [hit for hit, _ in ranked[:top]]
 
 
-def _ranked(hit: Hit, weights: Weights) -> RankedHit:
-    vector = hit["vector"] + (1.0 - hit["vector"]) * EVIDENCE_SHARE * hit["evidence"]
-    total = weights.vector + weights.text + weights.importance
-    weighted = weights.vector * vector + weights.text * hit["text"] + weights.importance * hit["importance"]
-    score = weighted / total if total else 0.0
+def _ranked(hit: Hit, score: float, best: float | None, weights: Weights) -> RankedHit:
+    vector = hit["vector"] + hit["evidence"] * _room(hit, score, best, weights)
     raised = hit.copy()
-    raised["vector"] = round(vector, 6)
-    return RankedHit(**raised, score=round(min(1.0, max(0.0, score)), 6))
+    raised["vector"] = round(min(1.0, vector), 6)
+    return RankedHit(**raised, score=round(min(1.0, max(0.0, _score(hit, min(1.0, vector), weights))), 6))
+
+
+def _room(hit: Hit, score: float, best: float | None, weights: Weights) -> float:
+    """How far evidence can raise the vector term. Where nothing was judged there is nothing to come up to but 1."""
+    if best is None or not weights.vector:
+        return 1.0 - hit["vector"]
+    return max(0.0, best - score) * _whole(weights) / weights.vector
+
+
+def _score(hit: Hit, vector: float, weights: Weights) -> float:
+    """The weighted sum, with this vector term."""
+    weighted = weights.vector * vector + weights.text * hit["text"] + weights.importance * hit["importance"]
+    return weighted / _whole(weights) if _whole(weights) else 0.0
+
+
+def _whole(weights: Weights) -> float:
+    return weights.vector + weights.text + weights.importance
 
 
 def by_knowledge_base(hits: Sequence[Hit]) -> dict[str, list[Hit]]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
+from nodes.retrieval.evidence import set_apart
 from stores.bridging import NAMED_TOO, RARE
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, SeedPassage
 from tests.support.worlds import World
@@ -63,6 +64,17 @@ async def test_a_common_name_leads_only_to_the_passage_about_it(graph_world: Wor
     found = await led(graph_world, kb, seed)
     assert found[country] == 1.0
     assert all(found.get(other, 0.0) < 0.2 for other in others)
+
+
+async def test_passages_that_all_name_the_same_are_not_set_apart_by_it(graph_world: World) -> None:
+    kb = await graph_world.knowledge_base()
+    seed = await tell(graph_world, kb, naming("Help Desk", about="Standard Plan"))
+    for n in range(4):
+        await tell(graph_world, kb, naming("Help Desk", about=f"Plan {n}"))
+    place = graph_world.organisation_id, kb.id
+    found = await graph_world.graph.search(*place, query="who?", seeds=[SeedPassage(seed, 1.0)], limit=4)
+    assert found.passages[0].evidence > 0.0
+    assert [each.evidence for each in set_apart(found.passages, limit=3)] == [0.0, 0.0, 0.0]
 
 
 async def test_the_weaker_a_seed_the_weaker_what_it_leads_to(graph_world: World) -> None:

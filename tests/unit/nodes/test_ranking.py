@@ -43,12 +43,45 @@ def test_a_chunk_found_twice_is_one_hit_with_the_best_of_each_term() -> None:
 
 
 def test_graph_evidence_raises_the_vector_term_and_never_over_one() -> None:
-    [without] = rerank([hit("a", vector=0.6)], Weights())
-    [with_evidence] = rerank([hit("a", vector=0.6, evidence=1.0)], Weights())
-    [full] = rerank([hit("a", vector=1.0, evidence=1.0)], Weights())
-    assert with_evidence["score"] > without["score"]
-    assert with_evidence["vector"] > 0.6
+    best = hit("best", vector=0.9, text=1.0, importance=1.0)
+    _, without = rerank([best, hit("a", vector=0.6)], Weights())
+    _, raised = rerank([best, hit("a", vector=0.6, evidence=0.5)], Weights())
+    _, full = rerank([best, hit("a", vector=0.9, evidence=1.0)], Weights())
+    assert raised["score"] > without["score"]
+    assert raised["vector"] > 0.6
     assert full["vector"] == 1.0
+
+
+def test_full_evidence_brings_a_passage_up_to_the_best_hit_of_the_question_itself_and_behind_it() -> None:
+    ranked = rerank([hit("b", vector=0.7, text=0.2), hit("a", vector=0.1, evidence=1.0)], Weights())
+    assert [each["chunkId"] for each in ranked] == ["b", "a"]
+    assert ranked[0]["score"] == ranked[1]["score"]
+
+
+def test_evidence_does_not_raise_what_answers_best_already() -> None:
+    [best, _] = rerank([hit("a", vector=0.7, evidence=1.0), hit("b", vector=0.6)], Weights())
+    assert best["vector"] == 0.7
+
+
+def test_evidence_in_one_knowledge_base_does_not_reach_up_to_the_best_hit_of_another() -> None:
+    elsewhere = Hit(**hit("a", vector=0.9, text=1.0) | {"knowledgeBaseId": "other"})
+    *_, led_to = rerank([elsewhere, hit("b", vector=0.2), hit("c", vector=0.1, evidence=1.0)], Weights())
+    assert (led_to["chunkId"], led_to["vector"]) == ("c", 0.2)
+
+
+def test_evidence_alone_orders_what_no_search_judged() -> None:
+    given = [hit("a", branch="graph", evidence=0.2), hit("b", branch="graph", evidence=0.9)]
+    assert [(each["chunkId"], each["vector"]) for each in rerank(given, Weights())] == [("b", 0.9), ("a", 0.2)]
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=4, max_size=4), min_size=1, max_size=6))
+def test_no_evidence_takes_the_first_place_from_the_best_hit_of_the_question_itself(terms: list[list[float]]) -> None:
+    hits = [
+        hit(str(n), vector=vector, text=text, importance=importance, evidence=evidence)
+        for n, (vector, text, importance, evidence) in enumerate(terms)
+    ]
+    plain = rerank([Hit(**each | {"evidence": 0.0}) for each in hits], Weights())
+    assert rerank(hits, Weights())[0]["chunkId"] == plain[0]["chunkId"]
 
 
 def test_only_hits_that_no_text_search_judged_wait_for_their_terms() -> None:
