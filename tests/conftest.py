@@ -19,9 +19,23 @@ from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
 from stores.postgres.migrate import migrate
 from stores.postgres.roles import SERVING_ROLE
-from tests.support.neo4j import Neo4jServer, run_neo4j
+from tests.support.neo4j import Neo4jServer, fetch_jars, run_neo4j
 from tests.support.postgres import Server
 from tributary.domain.identity import Organisation
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fetches Neo4j's jars where tests want them and they are not there yet: how long a network takes is no test's
+    time."""
+    if session.config.option.collectonly or os.environ.get("TEST_NEO4J_URI"):
+        return
+    if any(_asks_for_neo4j(item) for item in session.items if isinstance(item, pytest.Function)):
+        fetch_jars()
+
+
+def _asks_for_neo4j(test: pytest.Function) -> bool:
+    chosen = test.callspec.params.values() if hasattr(test, "callspec") else ()
+    return "neo4j" in test.fixturenames or any(isinstance(each, str) and each == "neo4j" for each in chosen)
 
 
 @pytest.fixture(scope="session")

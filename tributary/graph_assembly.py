@@ -34,6 +34,7 @@ def open_graphs(settings: Settings, database: Database) -> Graphs:
             username=settings.neo4j_username,
             password=password.get_secret_value() if password else "",
             database=settings.neo4j_database,
+            patience=settings.neo4j_patience,
         )
         engines[Engine.NEO4J] = Neo4jGraphEngine(remote, ground)
     default = Engine.NEO4J if remote else Engine.POSTGRES

@@ -70,6 +70,12 @@ class Settings(BaseSettings):
     neo4j_database: str | None = Field(
         None, alias="NEO4J_DATABASE", description="Neo4j database; by default the user's home database."
     )
+    neo4j_patience: float = Field(
+        15.0,
+        gt=0,
+        alias="NEO4J_PATIENCE",
+        description="Seconds that a write is repeated while Neo4j is away; then its document waits for its next turn.",
+    )
 
     s3_bucket: str | None = Field(None, alias="S3_BUCKET", description="Copies uploaded files to this bucket.")
     s3_endpoint_url: str | None = Field(

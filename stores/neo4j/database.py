@@ -58,12 +58,15 @@ def translated() -> Iterator[None]:
 
 class Neo4jDatabase:
     """One Neo4j database. A driver belongs to the event loop that it was made in, so each loop has its own; the schema
-    is made before the first use of each."""
+    is made before the first use of each. `patience`: seconds that a write is repeated while Neo4j is away."""
 
-    def __init__(self, uri: str, *, username: str, password: str, database: str | None = None) -> None:
+    def __init__(
+        self, uri: str, *, username: str, password: str, database: str | None = None, patience: float = WRITE_RETRY_TIME
+    ) -> None:
         self._uri = uri
         self._auth = (username, password)
         self._database = database
+        self._patience = patience
         self._drivers: dict[asyncio.AbstractEventLoop, AsyncDriver] = {}
         self._ready: set[asyncio.AbstractEventLoop] = set()
         self._preparing: dict[asyncio.AbstractEventLoop, asyncio.Lock] = {}
@@ -77,7 +80,7 @@ class Neo4jDatabase:
     async def write(self, work: "Callable[[AsyncManagedTransaction], Awaitable[T]]") -> T:
         """What `work` returns, with all of what it wrote or nothing; it may run more than once."""
         with translated():
-            async with self._session(max_transaction_retry_time=WRITE_RETRY_TIME) as session:
+            async with self._session(max_transaction_retry_time=self._patience) as session:
                 return await session.execute_write(_limited(work, WRITE_TIMEOUT))
 
     async def check(self) -> None:

@@ -141,6 +141,7 @@ def remote(tmp_path: Path, dsn: str, neo4j: Neo4jServer, way: CuttableWay) -> It
         "NEO4J_URI": f"bolt://127.0.0.1:{way.port}",
         # A server that has just started plans each statement for the first time.
         "TRIBUTARY_BRANCH_TIMEOUT": "60",
+        "NEO4J_PATIENCE": "1",
     }
     launcher = Launcher(tmp_path, dsn, **environment)
     yield launcher

@@ -196,7 +196,7 @@ async def open_graph(database: Database, neo4j: Neo4jServer | None) -> AsyncIter
 
 
 def neo4j_database(server: Neo4jServer) -> Neo4jDatabase:
-    return Neo4jDatabase(server.uri, username=server.username, password=server.password)
+    return Neo4jDatabase(server.uri, username=server.username, password=server.password, patience=2.0)
 
 
 async def _organisation(database: Database) -> UUID:
