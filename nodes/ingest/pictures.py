@@ -29,7 +29,11 @@ def _decode(data: bytes) -> tuple[Picture, ...]:
     return tuple(Picture(base64.b64decode(encoded), offset, page) for offset, page, encoded in json.loads(data))
 
 
-PICTURES: Product[tuple[Picture, ...]] = Product("pictures-1", _encode, _decode)
+def _weigh(pictures: Sequence[Picture]) -> int:
+    return sum(len(each.data) for each in pictures)
+
+
+PICTURES: Product[tuple[Picture, ...]] = Product("pictures-1", _encode, _decode, _weigh)
 
 
 def is_image(content_type: str) -> bool:

@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 #: Bytes that are read and written in well under a millisecond: no thread is worth it.
 _QUICK = 32_768
+#: An entity, a mention or a relation in JSON, about.
+_FACT_BYTES = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +40,18 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class Product(Generic[T]):
-    """A kind of product: its name, and how it becomes bytes and comes back (`ValueError` where it can't)."""
+    """A kind of product: its name, how it becomes bytes and comes back (`ValueError` where it can't), and about how
+    many bytes it becomes."""
 
     name: str
     encode: Callable[[T], bytes]
     decode: Callable[[bytes], T]
+    weigh: Callable[[T], int]
 
 
-def _json(name: str, form: type[T]) -> Product[T]:
+def _json(name: str, form: type[T], weigh: Callable[[T], int]) -> Product[T]:
     adapter = TypeAdapter(form)
-    return Product(name, adapter.dump_json, adapter.validate_json)
+    return Product(name, adapter.dump_json, adapter.validate_json, weigh)
 
 
 def _encode_vectors(vectors: Vectors) -> bytes:
@@ -63,16 +67,20 @@ def _decode_vectors(data: bytes) -> Vectors:
 
 def vectors_named(name: str) -> Product[Vectors]:
     """Rows of float32, shape `(texts, dimension)`."""
-    return Product(f"{name}-1", _encode_vectors, _decode_vectors)
+    return Product(f"{name}-1", _encode_vectors, _decode_vectors, lambda vectors: vectors.nbytes)
 
 
-PARSED = _json("parsed-1", ParsedDocument)
+def _weight_of_graph(draft: GraphDraft) -> int:
+    return _FACT_BYTES * (len(draft.entities) + len(draft.mentions) + len(draft.relations))
+
+
+PARSED = _json("parsed-1", ParsedDocument, lambda parsed: len(parsed.text))
 #: The embedding that all that follows was made for.
-SPACE = _json("space-1", str)
-CHUNKS = _json("chunks-1", list[ChunkDraft])
-DIGEST = _json("digest-2", Digest)
+SPACE = _json("space-1", str, len)
+CHUNKS = _json("chunks-1", list[ChunkDraft], lambda chunks: sum(len(each.text) for each in chunks))
+DIGEST = _json("digest-2", Digest, lambda digest: len(digest.summary))
 SUMMARY_VECTOR = vectors_named("summary-vector")
-GRAPH = _json("graph-1", GraphDraft)
+GRAPH = _json("graph-1", GraphDraft, _weight_of_graph)
 
 
 class Bench:
@@ -107,7 +115,8 @@ class Bench:
 
     async def keep(self, product: Product[T], value: T, *, at_once: bool = False) -> T:
         """Stages what was made. `at_once`: making it again would cost money, so not even a crash may lose it."""
-        data = await asyncio.to_thread(product.encode, value)
+        quick = product.weigh(value) <= _QUICK
+        data = product.encode(value) if quick else await asyncio.to_thread(product.encode, value)
         name, place = product.name, self._place
         await self._staging.write(place.document_id, place.revision, name, data, at_once=at_once)
         return value

@@ -1,7 +1,6 @@
 """The second step: chunks that the knowledge base's embedder sees whole."""
 
 import asyncio
-from functools import partial
 from typing import Protocol
 
 from langgraph.runtime import Runtime
@@ -12,7 +11,7 @@ from nodes.ingest.splitting import split
 from nodes.ingest.state import SUPERSEDED, IngestState, Progress, place_of
 from stores.protocols.staging import Staging
 from tributary.domain.errors import EmptyFile
-from tributary.domain.knowledge import ChunkDraft, Stage
+from tributary.domain.knowledge import ChunkDraft, ParsedDocument, Stage
 from tributary.models.protocols import TextEmbedder
 
 
@@ -40,14 +39,14 @@ async def split_document(
     bench = Bench(staging, place)
     chunks = await bench.find(CHUNKS)
     if chunks is None:
-        embedder = await asyncio.to_thread(embedders.embedder, state["embedding"])
-        chunks = await bench.keep(CHUNKS, await _split(bench, embedder, state["title"]))
+        parsed = await bench.take(PARSED)
+        chunks = await asyncio.to_thread(_split, parsed, embedders, state["embedding"], state["title"])
+        if not chunks:
+            raise EmptyFile("The document has no text that could be searched; its pages may be pictures.")
+        await bench.keep(CHUNKS, chunks)
     return {"chunkCount": len(chunks)}
 
 
-async def _split(bench: Bench, embedder: TextEmbedder, title: str) -> list[ChunkDraft]:
-    work = partial(split, count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens, title=title)
-    chunks = await asyncio.to_thread(work, await bench.take(PARSED))
-    if not chunks:
-        raise EmptyFile("The document has no text that could be searched; its pages may be pictures.")
-    return chunks
+def _split(parsed: ParsedDocument, embedders: Embedders, embedding: str, title: str) -> list[ChunkDraft]:
+    embedder = embedders.embedder(embedding)
+    return split(parsed, count_tokens=embedder.count_tokens, max_tokens=embedder.max_tokens, title=title)

@@ -22,9 +22,8 @@ async def fetched(blobs: BlobStore, document: Document, folder: Path) -> AsyncIt
         DependencyUnavailable: the disk is full or can't be written.
     """
     path = folder / f".{uuid4().hex}"
+    buffer = bytearray()
     try:
-        await in_thread(_create, path)
-        buffer = bytearray()
         try:
             async for piece in blobs.stream(document.storage_key):
                 buffer += piece
@@ -39,12 +38,9 @@ async def fetched(blobs: BlobStore, document: Document, folder: Path) -> AsyncIt
         await in_thread(lambda: path.unlink(missing_ok=True))
 
 
-def _create(path: Path) -> None:
+def _append(path: Path, data: bytes) -> None:
+    """Makes the file with its first piece: a short one is written in one go."""
     with disk_errors():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(exist_ok=False)
-
-
-def _append(path: Path, data: bytes) -> None:
-    with disk_errors(), path.open("ab") as file:
-        file.write(data)
+        with path.open("ab") as file:
+            file.write(data)

@@ -11,8 +11,8 @@ from tributary.domain.knowledge import DocumentStatus, Stage
 
 PREFIX = "document:"
 #: Seconds between two reports of one run. A short document would spend more time on telling than on being read.
-PAUSE = 0.25
-#: Told whenever they begin: what follows may take long.
+PAUSE = 1.0
+#: Told whenever they begin: how a run begins and ends.
 _ALWAYS = frozenset({Stage.PARSING, Stage.READY})
 
 
@@ -27,8 +27,7 @@ class ProgressReports:
 
     async def __call__(self, place: Place, stage: Stage, *, within: float = 0.0) -> bool:
         run, now = (place.document_id, place.revision), time.monotonic()
-        begins_long_stage = stage in _ALWAYS or (stage is Stage.EMBEDDING and within == 0.0)
-        if not begins_long_stage and now - self._told.get(run, 0.0) < self._pause:
+        if stage not in _ALWAYS and now - self._told.get(run, 0.0) < self._pause:
             return True
         ready = stage is Stage.READY
         status = DocumentStatus.READY if ready else DocumentStatus.PROCESSING

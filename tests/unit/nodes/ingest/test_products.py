@@ -1,5 +1,6 @@
 """What the steps hand on, through staging and back."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,22 @@ async def test_products_come_back_as_they_were(bench: Bench) -> None:
     assert await bench.take(CHUNKS) == chunks
     assert await bench.find(DIGEST) == digest
     assert await bench.take(GRAPH) == graph
+
+
+async def test_only_products_of_some_size_leave_the_event_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+
+    async def leave(function: Callable[..., Any], *arguments: Any) -> Any:
+        left.append("left")
+        return function(*arguments)
+
+    monkeypatch.setattr("nodes.ingest.products.asyncio.to_thread", leave)
+    await bench.keep(PARSED, ParsedDocument("short"))
+    assert left == []
+    large = ParsedDocument("x" * 100_000)
+    await bench.keep(PARSED, large)
+    assert await bench.take(PARSED) == large
+    assert left == ["left", "left"]
 
 
 async def test_vectors_come_back_with_shape_and_type(bench: Bench) -> None:
