@@ -7,7 +7,7 @@ scripts without spaces repeated strings take the place of words.
 
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -55,7 +55,7 @@ class _Candidate:
     #: Standing within longer candidates, and how many different ones.
     inside: int = 0
     hosts: int = 0
-    surfaces: Counter[str] = field(default_factory=Counter)
+    surfaces: dict[str, int] = field(default_factory=dict)
     #: Written with a capital where no sentence begins.
     named: bool = False
 
@@ -85,9 +85,12 @@ def _candidates(text: str) -> dict[tuple[str, ...], _Candidate]:
         for start, end in _slices(len(run), _LONGEST_PHRASE):
             part = run[start:end]
             key = tuple(span.terms[-1] for span in part)
-            candidate = candidates.setdefault(key, _Candidate(key, part[0].start))
+            candidate = candidates.get(key)
+            if candidate is None:
+                candidate = candidates[key] = _Candidate(key, part[0].start)
             candidate.count += 1
-            candidate.surfaces[" ".join(text[part[0].start : part[-1].end].split())] += 1
+            surface = " ".join(text[part[0].start : part[-1].end].split())
+            candidate.surfaces[surface] = candidate.surfaces.get(surface, 0) + 1
             candidate.named |= text[part[0].start].isupper() and not (initial and start == 0)
     _count_hosts(candidates)
     return candidates
@@ -147,7 +150,7 @@ def _is_phrase(surface: str) -> bool:
 def _distinct(ranked: Iterable[_Candidate]) -> Iterator[str]:
     taken: list[set[str]] = []
     for candidate in ranked:
-        surface = candidate.surfaces.most_common(1)[0][0]
+        surface = max(candidate.surfaces, key=candidate.surfaces.__getitem__)
         stems = set(candidate.key)
         if not _is_phrase(surface) or any(stems <= other or other <= stems for other in taken):
             continue
