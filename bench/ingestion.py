@@ -1,10 +1,10 @@
 """How fast are documents ingested beside the bare embedder, and does chat notice?
 
-    python -m bench.ingestion --data DIR [--documents 1000] [--rounds 5]
+    python -m bench.ingestion --data DIR [--documents 1000] [--rounds 5] [--mixture mixed|short|long]
     python -m bench.ingestion --data DIR --chat [--documents 1000] [--turns 100]
 
-DIR holds the judged sets; their texts become files: Markdown pages of `docs_qa/aws_docs` and plain texts of
-`retrieval/scifact` and others, in turn. `tributary serve` runs in a process of its own, with PostgreSQL embedded;
+DIR holds the judged sets; their texts become files: Markdown pages of manuals and plain texts of abstracts, half and
+half, or one kind alone. `tributary serve` runs in a process of its own, with PostgreSQL embedded;
 files go in over HTTP. Without `--chat`, rounds of ingestion and of embedding the very chunks it made take turns, so
 that both meet the same other load. With it, chat turns are timed alone and then while all documents are ingested.
 """
@@ -31,13 +31,10 @@ from tributary.models.embeddings import TextEmbedders
 from tributary.models.protocols import TextEmbedder
 from tributary.settings import E5, Settings
 
-#: Documents of each kind that follow each other: one in five is a page of a manual, the others are short texts.
-MIXTURE = (
-    ("docs_qa/aws_docs", ".md", 1),
-    ("retrieval/scifact", ".txt", 2),
-    ("retrieval/cranfield", ".txt", 1),
-    ("retrieval/cisi", ".txt", 1),
-)
+#: Documents of each set that follow each other.
+LONG = (("docs_qa/aws_docs", ".md", 2), ("docs_qa/anthropic_docs", ".md", 1))
+SHORT = (("retrieval/scifact", ".txt", 2), ("retrieval/cranfield", ".txt", 1))
+MIXTURES = {"mixed": LONG + SHORT, "long": LONG, "short": SHORT}
 #: Files of one request, and texts of one call of the bare embedder.
 FILES, TEXTS = 20, 32
 POLL = 0.2
@@ -63,19 +60,22 @@ class Sums:
     processor: dict[str, float] = field(default_factory=dict)
 
 
-def files(data: Path, count: int) -> list[File]:
-    """The first `count` of the mixture."""
-    sources = [(iter(load_set(data, name).documents), ending, share) for name, ending, share in MIXTURE]
+def files(data: Path, count: int, mixture: str = "mixed") -> list[File]:
+    """The first `count` of a mixture."""
+    sources = [(iter(load_set(data, name).documents), ending, share) for name, ending, share in MIXTURES[mixture]]
     return list(itertools.islice(_mixed(sources), count))
 
 
 def _mixed(sources: Sequence[tuple[Iterator[Any], str, int]]) -> Iterator[File]:
+    """In turn, until all sources have come to their end."""
     for number in itertools.count():
-        for documents, ending, share in sources:
-            for document in itertools.islice(documents, share):
-                name = re.sub(r"[^\w.-]+", "_", document.name)[-100:].removesuffix(ending)
-                title = f"{document.parsed.title}\n\n" if ending == ".txt" else ""
-                yield File(f"{number}-{name}{ending}", title + document.parsed.text)
+        turn = [(each, ending) for documents, ending, share in sources for each in itertools.islice(documents, share)]
+        if not turn:
+            return
+        for document, ending in turn:
+            name = re.sub(r"[^\w.-]+", "_", document.name)[-100:].removesuffix(ending)
+            title = f"{document.parsed.title}\n\n" if ending == ".txt" else ""
+            yield File(f"{number}-{name}{ending}", title + document.parsed.text)
 
 
 async def new_base(server: Server, name: str) -> str:
@@ -152,8 +152,7 @@ async def one_round(server: Server, embedder: TextEmbedder, name: str, chosen: S
     console.print(f"{name}: ratio so far {sums.embedding / sums.ingesting:.3f}")
 
 
-async def throughput(data: Path, count: int, rounds: int, environment: Mapping[str, str]) -> None:
-    chosen = files(data, count)
+async def throughput(chosen: Sequence[File], rounds: int, environment: Mapping[str, str]) -> None:
     embedders = TextEmbedders(Settings.load())
     embedder = await embedders.prepare(E5)
     sums = Sums()
@@ -239,13 +238,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--documents", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--mixture", choices=sorted(MIXTURES), default="mixed")
     parser.add_argument("--chat", action="store_true")
     parser.add_argument("--turns", type=int, default=100)
     options = parser.parse_args()
     if options.chat:
         asyncio.run(chat(options.data, options.documents, options.turns, {}))
     else:
-        asyncio.run(throughput(options.data, options.documents, options.rounds, {}))
+        asyncio.run(throughput(files(options.data, options.documents, options.mixture), options.rounds, {}))
 
 
 if __name__ == "__main__":
