@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from nodes.chat.messages import Block
 from nodes.chat.state import Delivery
+from tributary.domain.attachments import AttachedFile, Modality
 from tributary.domain.errors import MessageTooLarge
 from tributary.models.catalogue import Capabilities
 from tributary.models.tokens import MESSAGE_TOKENS, estimate_content_tokens
@@ -48,10 +49,15 @@ def tokens_for_past(
 
 
 def too_large(why: str, deliveries: Sequence[Delivery]) -> MessageTooLarge:
-    """The refusal of a message that does not fit, with the files that take part in it, largest first."""
-    sent = sorted((each["file"] for each in deliveries if not each["reason"]), key=lambda file: -file["size"])
+    """The refusal of a message that does not fit, with the files that take part in it: texts first,
+    which weigh by every byte, and the largest first."""
+    sent = sorted((each["file"] for each in deliveries if not each["reason"]), key=_lightness)
     names = ", ".join(file["filename"] for file in sent)
     return MessageTooLarge(
         f"{why}; leave out or shorten: {names}" if names else why,
         files=[{"id": file["id"], "filename": file["filename"], "size": file["size"]} for file in sent],
     )
+
+
+def _lightness(file: AttachedFile) -> tuple[bool, int]:
+    return file["modality"] != Modality.TEXT, -file["size"]

@@ -63,12 +63,14 @@ def refusal_of_body(body: Any) -> Refusal:
 
 
 def refusal_of_google(error: Any) -> Refusal:
-    """Of a `google.genai.errors.APIError`; the wait and the true reason stand in the body's details."""
+    """Of a `google.genai.errors.APIError`; the wait and the true reason stand in the body's details. Gateways say the
+    wait in the header alone."""
     details = _google_details(error.details)
     reason = next((str(d["reason"]) for d in details if "reason" in d), str(error.status or ""))
     wait = next((m for d in details if (m := _DURATION.fullmatch(str(d.get("retryDelay", ""))))), None)
     status = error.code if isinstance(error.code, int) else _UNKNOWN
-    return Refusal(status, reason, str(error.message or ""), float(wait[1]) if wait else None)
+    seconds = float(wait[1]) if wait else retry_after(getattr(error.response, "headers", None) or {})
+    return Refusal(status, reason, str(error.message or ""), seconds)
 
 
 def _google_details(body: Any) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ _PROBLEM: dict[str, Any] = {
         "files": {
             "type": "array",
             "items": {"type": "object"},
-            "description": "Of a message that is too large, its files as `{id, filename, size}`, the largest first; "
+            "description": "Of a message that is too large, its files as `{id, filename, size}`, texts first; "
             "of an upload that was refused, a result for each file",
         },
         "conversationId": {"type": "string", "description": "Of a turn whose question was stored"},

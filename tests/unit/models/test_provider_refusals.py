@@ -68,16 +68,26 @@ def test_openrouter_passes_on_the_wait_of_its_upstream() -> None:
 
 def test_google_says_the_reason_and_the_wait_in_details() -> None:
     details = [{"reason": "API_KEY_INVALID"}, {"retryDelay": "34.5s"}, "odd"]
-    error = SimpleNamespace(code=429, status="RESOURCE_EXHAUSTED", message="m", details={"error": {"details": details}})
+    response = SimpleNamespace(headers={"Retry-After": "9"})
+    error = SimpleNamespace(
+        code=429,
+        status="RESOURCE_EXHAUSTED",
+        message="m",
+        details={"error": {"details": details}},
+        response=response,
+    )
 
     refusal = refusal_of_google(error)
 
     assert (refusal.status, refusal.code, refusal.retry_after) == (429, "API_KEY_INVALID", 34.5)
 
+    error.details = {}
+    assert refusal_of_google(error).retry_after == 9.0
+
 
 @pytest.mark.parametrize("details", [None, [], {}, {"error": None}, {"error": {"details": {}}}])
 def test_google_without_details_is_read_as_well(details: Any) -> None:
-    error = SimpleNamespace(code=None, status=None, message=None, details=details)
+    error = SimpleNamespace(code=None, status=None, message=None, details=details, response=None)
 
     assert refusal_of_google(error).status == 500
 

@@ -53,18 +53,18 @@ def test_pictures_shorten_the_past_and_refuse_nothing() -> None:
     assert left(500, picture) == 0
 
 
-def test_a_refusal_names_the_files_that_take_part_largest_first() -> None:
+def test_a_refusal_names_the_files_that_take_part_texts_and_the_largest_first() -> None:
     def file(name: str, size: int, modality: str = "text") -> AttachedFile:
-        kind = "text/plain" if modality == "text" else "audio/wav"
+        kind = {"text": "text/plain", "audio": "audio/wav", "image": "image/png"}[modality]
         return AttachedFile(
             id=name, filename=name, contentType=kind, modality=modality, size=size, storageKey=f"k/{name}"
         )
 
     deaf = Capabilities(images=True, pdfs=True, audio=False, context_tokens=1)
-    deliveries = plan_delivery([file("small", 1), file("big", 9), file("unheard", 99, "audio")], deaf)
-    error = too_large("Too much", deliveries)
-    assert error.detail == "Too much; leave out or shorten: big, small"
-    assert error.problem()["files"] == [
+    given = [file("seen", 50, "image"), file("small", 1), file("big", 9), file("unheard", 99, "audio")]
+    error = too_large("Too much", plan_delivery(given, deaf))
+    assert error.detail == "Too much; leave out or shorten: big, small, seen"
+    assert error.problem()["files"][:2] == [
         {"id": "big", "filename": "big", "size": 9},
         {"id": "small", "filename": "small", "size": 1},
     ]
