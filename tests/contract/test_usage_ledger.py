@@ -201,6 +201,20 @@ async def test_a_budget_that_is_spent_refuses_until_the_month_ends(chat: ChatWor
     assert (await chat.usage.month(chat.acme)).reserved == 0
 
 
+async def test_a_budget_that_running_turns_have_reserved_refuses_only_for_a_while(chat: ChatWorld) -> None:
+    await limit(chat, 1.0)
+    running = new_id()
+    await chat.usage.reserve(chat.acme, running, Decimal("5.00"))
+
+    with pytest.raises(BudgetExceeded, match="is reserved by running turns") as refused:
+        await chat.usage.reserve(chat.acme, new_id(), Decimal("0.01"))
+
+    assert refused.value.retry_after is not None
+    assert refused.value.retry_after <= 60
+    await chat.usage.record(chat.acme, Bill((spent(cost=Decimal("0.10")),), reservation_id=running))
+    await chat.usage.reserve(chat.acme, new_id(), Decimal("0.01"))
+
+
 async def test_a_budget_of_nothing_lets_nothing_begin(chat: ChatWorld) -> None:
     await limit(chat, 0.0)
 
