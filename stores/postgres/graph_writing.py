@@ -34,11 +34,14 @@ class PostgresGraphWriter:
                 # Deleted or replaced meanwhile: these chunks are not the document's any more.
                 return
             await forget_document(connection, organisation_id, knowledge_base_id, document_id)
-            await connection.execute(LOCK_GRAPH, place)
-            entities = await _write_entities(connection, place, draft)
-            await _write_mentions(connection, place, draft.mentions, entities, chunk_ids)
-            relations = await _write_relations(connection, place, draft.relations, entities, chunk_ids)
-            await refresh_sums(connection, organisation_id, list(entities.values()), relations)
+            # All writers of the knowledge base queue up behind the lock: what is done under it goes out in a few
+            # pipelines, each of which ends where its rows are wanted.
+            async with connection.pipeline():
+                await connection.execute(LOCK_GRAPH, place)
+                entities = await _write_entities(connection, place, draft)
+                await _write_mentions(connection, place, draft.mentions, entities, chunk_ids)
+                relations = await _write_relations(connection, place, draft.relations, entities, chunk_ids)
+                await refresh_sums(connection, organisation_id, list(entities.values()), relations)
 
     async def remove_document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> None:
         place = _place(organisation_id, knowledge_base_id, document_id)

@@ -4,15 +4,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from psycopg.rows import DictRow
 from psycopg.types.json import Jsonb
 
-from stores.postgres.database import Connection, Database
+from stores.postgres.database import Database
 from stores.postgres.document_index import DocumentKey, build_index, replace_index
 from stores.postgres.graph_sums import forget_document
 from stores.postgres.knowledge_reading import PostgresKnowledgeReader
 from stores.postgres.knowledge_writing import PostgresCatalogueWriter
-from stores.postgres.statements import query
+from stores.postgres.statements import pipelined, query
 from stores.postgres.vector_values import half_vector
 from stores.protocols.knowledge import ImageVectors
 from stores.vectors import require_directions, require_embedding, require_vectors
@@ -88,9 +87,10 @@ class PostgresKnowledge(PostgresKnowledgeReader, PostgresCatalogueWriter):
             "term_count": sum(index.lengths),
         }
         async with self._database.organisation(organisation_id) as connection:
-            base = await _fetch(connection, _LOCKED_SPACE, key.parameters())
-            require_embedding(target["embedding"], base["embedding"] if base else None)
-            if await _fetch(connection, _LOCKED_DOCUMENT, parameters) is None:
+            locks = (_LOCKED_SPACE, key.parameters()), (_LOCKED_DOCUMENT, parameters)
+            bases, documents = await pipelined(connection, organisation_id, locks)
+            require_embedding(target["embedding"], bases[0]["embedding"] if bases else None)
+            if not documents:
                 return None
             # The former content's facts go with it; those of the new one are written by the graph's own store.
             await forget_document(connection, organisation_id, key.knowledge_base_id, document_id)
@@ -99,10 +99,6 @@ class PostgresKnowledge(PostgresKnowledgeReader, PostgresCatalogueWriter):
                 await connection.execute(_WRITE_TEXT, parameters)
                 await connection.execute(_WRITE_SUMMARY, parameters)
         return index.chunk_ids
-
-
-async def _fetch(connection: Connection, statement: str, parameters: Mapping[str, object]) -> DictRow | None:
-    return await (await connection.execute(statement, parameters)).fetchone()
 
 
 def _require_space(
