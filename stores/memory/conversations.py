@@ -131,6 +131,7 @@ class MemoryConversations:
             for orphan in orphans:
                 interrupted = replace(orphan, status=MessageStatus.INTERRUPTED)
                 self._tables.messages[organisation_id, orphan.id] = interrupted
+                self._tables.reservations.pop((organisation_id, orphan.id), None)
         return len(orphans)
 
     async def trace(self, organisation_id: UUID, message_id: UUID) -> dict[str, Any]:

@@ -132,6 +132,7 @@ def _interrupt(tables: MemoryTables, row: ConversationRow) -> None:
     for key, message in tables.messages.items():
         if message.conversation_id == row.conversation.id and message.status is MessageStatus.RUNNING:
             tables.messages[key] = replace(message, status=MessageStatus.INTERRUPTED)
+            tables.reservations.pop(key, None)
 
 
 def _append(tables: MemoryTables, row: ConversationRow, message: Message) -> None:

@@ -23,10 +23,16 @@ WHERE organisation_id = %(organisation)s AND id = %(conversation)s
 RETURNING {CONVERSATION}
 """
 _RUNNING = "SELECT conversation_id FROM messages WHERE organisation_id = %(organisation)s AND status = 'running'"
+# What a dead turn has reserved is free again.
 _INTERRUPT = """
-UPDATE messages SET status = 'interrupted'
-WHERE organisation_id = %(organisation)s AND conversation_id = ANY(%(conversations)s) AND status = 'running'
-RETURNING id
+WITH ended AS (
+    UPDATE messages SET status = 'interrupted'
+    WHERE organisation_id = %(organisation)s AND conversation_id = ANY(%(conversations)s) AND status = 'running'
+    RETURNING organisation_id, id
+), freed AS (
+    DELETE FROM budget_reservations r USING ended WHERE r.organisation_id = ended.organisation_id AND r.id = ended.id
+)
+SELECT id FROM ended
 """
 _TRACE = "SELECT trace FROM message_traces WHERE organisation_id = %(organisation)s AND message_id = %(message)s"
 

@@ -30,11 +30,17 @@ VALUES (%(organisation)s, %(conversation)s, %(bot)s, %(title)s)
 ON CONFLICT (organisation_id, id) DO UPDATE SET updated_at = now()
 RETURNING bot_id
 """
+# What a dead turn has reserved is free again.
 _INTERRUPT = """
-UPDATE messages SET status = 'interrupted'
-WHERE organisation_id = %(organisation)s AND conversation_id = %(conversation)s AND status = 'running'
-  AND id <> %(question)s
-RETURNING id
+WITH ended AS (
+    UPDATE messages SET status = 'interrupted'
+    WHERE organisation_id = %(organisation)s AND conversation_id = %(conversation)s AND status = 'running'
+      AND id <> %(question)s
+    RETURNING organisation_id, id
+), freed AS (
+    DELETE FROM budget_reservations r USING ended WHERE r.organisation_id = ended.organisation_id AND r.id = ended.id
+)
+SELECT id FROM ended
 """
 # A node that runs twice, since its first answer was lost with the connection, finds its question there.
 _ASK = f"""

@@ -265,6 +265,20 @@ async def test_a_turn_that_spent_nothing_frees_its_reservation(chat: ChatWorld) 
     assert (await chat.usage.month(chat.acme)).reserved == 0
 
 
+async def test_what_turns_of_dead_processes_have_reserved_is_free_again(chat: ChatWorld) -> None:
+    await limit(chat, 1.0)
+    bot = await chat.bot()
+    orphan, followed = await chat.begin(bot), await chat.begin(bot)
+    for question in (orphan, followed):
+        await chat.usage.reserve(chat.acme, question.id, Decimal("0.40"))
+
+    await chat.begin(bot, conversation_id=followed.conversation_id)
+    assert (await chat.usage.month(chat.acme)).reserved == Decimal("0.40")
+    await chat.conversations.interrupt_orphans(chat.acme)
+
+    assert (await chat.usage.month(chat.acme)).reserved == 0
+
+
 async def test_a_new_month_has_a_new_budget_and_no_old_reservations(chat: ChatWorld) -> None:
     await limit(chat, 1.0)
     await chat.usage.reserve(chat.acme, new_id(), Decimal("0.50"))
