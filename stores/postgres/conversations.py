@@ -8,7 +8,7 @@ from stores.postgres import turn_records
 from stores.postgres.chat_rows import ATTACHMENT, CONVERSATION, attachment, conversation
 from stores.postgres.database import Database
 from stores.postgres.messages import read_page, read_recent
-from stores.postgres.statements import Statement, pipelined, query
+from stores.postgres.statements import Statement, pipelined, query, run
 from stores.protocols.conversations import Answer, TurnQueue
 from tributary.domain.attachments import Attachment
 from tributary.domain.conversations import Conversation, Message, MessageStatus
@@ -23,17 +23,13 @@ WHERE organisation_id = %(organisation)s AND id = %(conversation)s
 RETURNING {CONVERSATION}
 """
 _RUNNING = "SELECT conversation_id FROM messages WHERE organisation_id = %(organisation)s AND status = 'running'"
-# What a dead turn has reserved is free again.
 _INTERRUPT = """
-WITH ended AS (
-    UPDATE messages SET status = 'interrupted'
-    WHERE organisation_id = %(organisation)s AND conversation_id = ANY(%(conversations)s) AND status = 'running'
-    RETURNING organisation_id, id
-), freed AS (
-    DELETE FROM budget_reservations r USING ended WHERE r.organisation_id = ended.organisation_id AND r.id = ended.id
-)
-SELECT id FROM ended
+UPDATE messages SET status = 'interrupted'
+WHERE organisation_id = %(organisation)s AND conversation_id = ANY(%(conversations)s) AND status = 'running'
+RETURNING id
 """
+# What a dead turn has reserved is free again.
+_FREE = "DELETE FROM budget_reservations WHERE organisation_id = %(organisation)s AND id = %(question)s RETURNING id"
 _TRACE = "SELECT trace FROM message_traces WHERE organisation_id = %(organisation)s AND message_id = %(message)s"
 
 _LOCK = f"{_GET} FOR UPDATE"
@@ -163,8 +159,11 @@ class PostgresConversations:
         if not running:
             return 0
         async with self._queue.claim(organisation_id, running) as held:
-            values = {"conversations": list(held)}
-            return len(await query(self._database, organisation_id, _INTERRUPT, values)) if held else 0
+            if not held:
+                return 0
+            orphans = await query(self._database, organisation_id, _INTERRUPT, {"conversations": list(held)})
+        await run(self._database, organisation_id, [(_FREE, {"question": each["id"]}) for each in orphans])
+        return len(orphans)
 
     async def trace(self, organisation_id: UUID, message_id: UUID) -> dict[str, Any]:
         rows = await query(self._database, organisation_id, _TRACE, {"message": message_id})

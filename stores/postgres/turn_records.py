@@ -30,15 +30,16 @@ VALUES (%(organisation)s, %(conversation)s, %(bot)s, %(title)s)
 ON CONFLICT (organisation_id, id) DO UPDATE SET updated_at = now()
 RETURNING bot_id
 """
-# What a dead turn has reserved is free again.
+# What a dead turn has reserved is free again; a conversation has one such turn at most.
 _INTERRUPT = """
 WITH ended AS (
     UPDATE messages SET status = 'interrupted'
     WHERE organisation_id = %(organisation)s AND conversation_id = %(conversation)s AND status = 'running'
       AND id <> %(question)s
-    RETURNING organisation_id, id
+    RETURNING id
 ), freed AS (
-    DELETE FROM budget_reservations r USING ended WHERE r.organisation_id = ended.organisation_id AND r.id = ended.id
+    DELETE FROM budget_reservations
+    WHERE organisation_id = %(organisation)s AND id = (SELECT id FROM ended LIMIT 1)
 )
 SELECT id FROM ended
 """

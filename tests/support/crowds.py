@@ -44,6 +44,7 @@ INSERT INTO attachment_uses (organisation_id, conversation_id, attachment_id)
     SELECT organisation_id, id, id FROM spot WHERE n % 2 = 0;
 INSERT INTO upload_days (organisation_id, day, files) SELECT organisation_id, current_date - n, 1 FROM spot;
 INSERT INTO billing_events (organisation_id, id, kind, bytes) SELECT organisation_id, id, 's3_upload', 1 FROM spot;
+INSERT INTO budget_reservations (organisation_id, id, amount) SELECT organisation_id, id, 0.01 FROM spot;
 INSERT INTO idempotent_requests (organisation_id, key, fingerprint, owner, status, body, created_at)
     SELECT organisation_id, id::text, '', id, 200, '{{}}', now() - n * interval '1 hour' FROM spot;
 INSERT INTO checkpoints (thread_id, checkpoint_id, checkpoint)
