@@ -129,16 +129,29 @@ EMPTY_BASE = tuple(
     for label in ("KgChunk", "KgDocument", "KgName", "KgEntity", "KgBase")
 )
 
-# --- searching
+# --- searching. Each statement gives one row with a list, `found`: the driver takes longer over a row than Neo4j does.
+# A name has a relationship for each document that uses it, so a hub's name has thousands, nearly all to the entity
+# whose key it is: they are followed only where their number, which Neo4j knows, tells that there are others too.
 NAMED = """
-UNWIND $keys AS key
-MATCH (n:KgName {kb: $kb, key: key})-[:KG_NAMES]->(e:KgEntity) WHERE n.org = $org AND e.org = $org AND e.kb = $kb
-RETURN DISTINCT key, e.id AS id, e.mentions AS mentions
+UNWIND $names AS name
+MATCH (n:KgName {kb: $kb, key: name[0]}) WHERE n.org = $org
+OPTIONAL MATCH (own:KgEntity {id: name[1]}) WHERE own.org = $org AND own.kb = $kb
+CALL {
+    WITH own
+    WITH own WHERE own IS NOT NULL
+    RETURN own AS e
+    UNION
+    WITH n, own
+    WITH n, own WHERE own IS NULL OR COUNT { (n)-[:KG_NAMES]->() } > COUNT { (own)<-[:KG_SAYS]-() }
+    MATCH (n)-[:KG_NAMES]->(e:KgEntity) WHERE e.org = $org AND e.kb = $kb
+    RETURN DISTINCT e
+}
+RETURN collect(DISTINCT [name[0], e.id, e.mentions]) AS found
 """
 MENTIONED_BY = """
 UNWIND $chunks AS chunk
 MATCH (c:KgChunk {id: chunk})-[m:KG_MENTIONS]->(e:KgEntity) WHERE c.org = $org AND c.kb = $kb
-RETURN chunk, e.id AS id, e.mentions AS mentions, m.starts AS starts, m.ends AS ends, m.subjects AS subjects
+RETURN collect([chunk, e.id, e.mentions, m.starts, m.ends, m.subjects]) AS found
 """
 NAMESAKES = """
 UNWIND $ids AS id
@@ -149,15 +162,17 @@ CALL {
     RETURN n
     UNION
     WITH e
+    WITH e WHERE COUNT { (e)<-[:KG_NAMES]-() } > COUNT { (e)<-[:KG_SAYS]-() }
     MATCH (n:KgName)-[:KG_NAMES]->(e) WHERE n.org = $org AND n.kb = $kb AND n.key <> e.key
     RETURN DISTINCT n LIMIT $limit
 }
 CALL {
     WITH e, n
+    WITH e, n WHERE n.key <> e.key OR COUNT { (n)-[:KG_NAMES]->() } > COUNT { (e)<-[:KG_SAYS]-() }
     MATCH (n)-[:KG_NAMES]->(other:KgEntity) WHERE other.id <> e.id
     RETURN DISTINCT other LIMIT $limit
 }
-RETURN DISTINCT id, other.id AS namesake
+RETURN collect(DISTINCT [id, other.id]) AS found
 """
 # The heaviest relations of each entity. A hub's come from the indexes by rank, without a look at the rest: Neo4j reads
 # an index in its order only when the order is asked for from its first property on.
@@ -171,21 +186,23 @@ CALL {
     WITH e, r ORDER BY r.weight DESC, r.id LIMIT $fan_out
     RETURN collect([r.id, CASE r.source WHEN e.id THEN r.target ELSE r.source END, r.weight]) AS sides
 }
-RETURN id, e.degree AS degree, sides
+RETURN collect([id, e.degree, sides]) AS found
 """
 LEAVE_HUBS = """
 UNWIND $ids AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
 CALL {
     WITH id
-    MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.rank > '' AND r.org = $org AND r.kb = $kb
-    RETURN r, r.target AS neighbour ORDER BY r.source, r.rank LIMIT $fan_out
+    MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.rank > ''
+    RETURN r, r.rank AS rank, r.target AS neighbour ORDER BY r.source, r.rank LIMIT $fan_out
     UNION
     WITH id
-    MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.rank > '' AND r.org = $org AND r.kb = $kb
-    RETURN r, r.source AS neighbour ORDER BY r.target, r.rank LIMIT $fan_out
+    MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.rank > ''
+    RETURN r, r.rank AS rank, r.source AS neighbour ORDER BY r.target, r.rank LIMIT $fan_out
 }
-WITH id, r, neighbour ORDER BY r.weight DESC, r.id
-RETURN id, collect([r.id, neighbour, r.weight])[..$fan_out] AS sides
+WITH id, r, rank, neighbour ORDER BY rank
+WITH id, collect([r, neighbour])[..$fan_out] AS heaviest
+RETURN collect([id, [one IN heaviest | [one[0].id, one[1], one[0].weight]]]) AS found
 """
 # Those of a hub come from the index by rank, too.
 MENTIONS = """
@@ -198,7 +215,7 @@ CALL {
     WITH c, m ORDER BY m.rank LIMIT $limit
     RETURN collect([c.id, c.document, true IN m.subjects]) AS passages
 }
-RETURN id, e.mentions > $few AS hub, passages
+RETURN collect([id, e.mentions > $few, passages]) AS found
 """
 _MENTIONS_BY_RANK = """
 UNWIND $ids AS id
@@ -208,7 +225,8 @@ CALL {{
     WITH c, m ORDER BY m.entity, m.rank LIMIT $limit
     RETURN collect([c.id, c.document, true IN m.subjects]) AS passages
 }}
-RETURN id, passages
+WITH id, passages WHERE passages <> []
+RETURN collect([id, passages]) AS found
 """
 MENTIONS_OF_HUBS = _MENTIONS_BY_RANK.format(ranks="m.rank > ''")
 MENTIONS_ABOUT = _MENTIONS_BY_RANK.format(ranks="m.rank > '' AND m.rank < '1'")
@@ -219,24 +237,26 @@ MATCH (c:KgChunk)-[s:KG_STATES {relation: id}]->() WHERE c.org = $org AND c.kb =
 WITH c, sum(score * CASE WHEN s.weight < weight THEN s.weight / weight ELSE 1.0 END) AS score
 WITH c.id AS chunk, c.document AS document, score, CASE WHEN score < 1.0 THEN score ELSE 1.0 END AS counted
 ORDER BY counted DESC, chunk
-WITH collect([chunk, document, score]) AS found
-UNWIND range(0, size(found) - 1) AS place
-WITH place, found[place] AS one WHERE place < $limit OR one[0] IN $among
-RETURN one[0] AS chunk, one[1] AS document, one[2] AS score
+WITH collect([chunk, document, score]) AS stated
+RETURN stated[..$limit] + [one IN stated[$limit..] WHERE one[0] IN $among] AS found
 """
 # With each fact a few of the chunks that carry it: one of several documents each, or of several places.
-ENTITIES = """
-UNWIND $ids AS id
-MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
-CALL { WITH e MATCH (d:KgDocument)-[:KG_SAYS]->(e) RETURN d.chunk AS chunk LIMIT $samples }
-RETURN id, e.name AS name, e.type AS type, e.description AS description, collect(chunk) AS chunks
-"""
-RELATIONS = """
-UNWIND $ids AS id
-MATCH (s:KgEntity)-[r:KG_RELATION {id: id}]->(t:KgEntity) WHERE r.org = $org AND r.kb = $kb
-CALL { WITH id MATCH (c:KgChunk)-[:KG_STATES {relation: id}]->() RETURN c.id AS chunk LIMIT $samples }
-RETURN id, s.name AS source, r.relation AS relation, t.name AS target, r.description AS description,
-       collect(chunk) AS chunks
+FACTS = """
+CALL {
+    UNWIND $entities AS id
+    MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+    CALL { WITH e MATCH (d:KgDocument)-[:KG_SAYS]->(e) RETURN d.chunk AS chunk LIMIT $samples }
+    WITH id, e, collect(chunk) AS chunks
+    RETURN collect([id, chunks, e.name, e.type, e.description]) AS known
+}
+CALL {
+    UNWIND $relations AS id
+    MATCH (s:KgEntity)-[r:KG_RELATION {id: id}]->(t:KgEntity) WHERE r.org = $org AND r.kb = $kb
+    CALL { WITH id MATCH (c:KgChunk)-[:KG_STATES {relation: id}]->() RETURN c.id AS chunk LIMIT $samples }
+    WITH id, s, r, t, collect(chunk) AS chunks
+    RETURN collect([id, chunks, s.name, r.relation, t.name, r.description]) AS stated
+}
+RETURN [known, stated] AS found
 """
 
 # --- document by document

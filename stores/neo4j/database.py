@@ -132,6 +132,8 @@ class Neo4jDatabase:
                 liveness_check_timeout=IDLE,
                 max_connection_pool_size=20,
                 keep_alive=True,
+                # A message to the server more in each transaction.
+                telemetry_disabled=True,
                 user_agent="tributary",
                 notifications_min_severity=NotificationMinimumSeverity.OFF,
             )

@@ -9,7 +9,7 @@ from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.neo4j import cypher
 from stores.neo4j.database import Neo4jDatabase, rows
-from stores.neo4j.graph_writing import Neo4jGraphWriter, Place, place_of
+from stores.neo4j.graph_writing import Neo4jGraphWriter, Place, entity_id, place_of
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.protocols.graph_engines import GraphGround
 from stores.walking import Bounds, Named, Neighbourhood, Side, Way
@@ -67,68 +67,72 @@ class Neo4jGraphSource:
         self._organisation_id = organisation_id
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
-        found = await self._rows(cypher.NAMED, keys=list(keys))
-        return [Named(row["id"], row["key"], row["mentions"]) for row in found]
+        knowledge_base = UUID(self._place["kb"])
+        names = [[key, entity_id(knowledge_base, key)] for key in keys]
+        found = await self._found(cypher.NAMED, names=names)
+        return [Named(identifier, key, mentions) for key, identifier, mentions in found]
 
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
-        found = await self._rows(cypher.MENTIONED_BY, chunks=[str(each) for each in chunk_ids])
+        found = await self._found(cypher.MENTIONED_BY, chunks=[str(each) for each in chunk_ids])
         return [
-            SeedMention(UUID(row["chunk"]), row["id"], row["mentions"], *place)
-            for row in found
-            for place in zip(row["starts"], row["ends"], row["subjects"], strict=True)
+            SeedMention(UUID(chunk), identifier, mentions, *place)
+            for chunk, identifier, mentions, *places in found
+            for place in zip(*places, strict=True)
         ]
 
     async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
-        found = await self._rows(cypher.NAMESAKES, ids=list(entities), limit=limit)
-        return [(row["id"], row["namesake"]) for row in found]
+        found = await self._found(cypher.NAMESAKES, ids=list(entities), limit=limit)
+        return [(entity, namesake) for entity, namesake in found]
 
     async def neighbourhood(self, scores: Mapping[str, float], bounds: Bounds) -> Neighbourhood:
         way = Way(scores, bounds)
         while entities := way.ahead():
-            left = await self._rows(cypher.LEAVE, ids=entities, few=HUB, fan_out=bounds.fan_out)
-            degrees = {row["id"]: row["degree"] for row in left}
+            left = await self._found(cypher.LEAVE, ids=entities, few=HUB, fan_out=bounds.fan_out)
+            degrees = {entity: degree for entity, degree, _ in left}
+            sides = {entity: heaviest for entity, _, heaviest in left}
             if hubs := [entity for entity, degree in degrees.items() if degree > HUB]:
-                left += await self._rows(cypher.LEAVE_HUBS, ids=hubs, fan_out=bounds.fan_out)
-            way.leave(degrees, {row["id"]: [Side(*side) for side in row["sides"]] for row in left})
+                sides |= dict(await self._found(cypher.LEAVE_HUBS, ids=hubs, fan_out=bounds.fan_out))
+            way.leave(degrees, {entity: [Side(*side) for side in heaviest] for entity, heaviest in sides.items()})
         return way.neighbourhood()
 
     async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        found = await self._rows(cypher.MENTIONS, ids=list(entities), few=HUB, limit=limit) if entities else []
-        hubs = [row["id"] for row in found if row["hub"]]
+        known = await self._found(cypher.MENTIONS, ids=list(entities), few=HUB, limit=limit) if entities else []
+        found = [[entity, passages] for entity, _, passages in known]
+        hubs = [entity for entity, hub, _ in known if hub]
         for ids, statement in ((hubs, cypher.MENTIONS_OF_HUBS), (list(about), cypher.MENTIONS_ABOUT)):
             if ids:
-                found += await self._rows(statement, ids=ids, limit=limit)
+                found += await self._found(statement, ids=ids, limit=limit)
         return [
-            Mention(row["id"], UUID(chunk), UUID(document), subject)
-            for row in found
-            for chunk, document, subject in row["passages"]
+            Mention(entity, UUID(chunk), UUID(document), subject)
+            for entity, passages in found
+            for chunk, document, subject in passages
         ]
 
     async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
         walked = [list(each) for each in relations]
-        found = await self._rows(cypher.STATED, walked=walked, among=[str(each) for each in among], limit=limit)
-        return [Stated(UUID(row["chunk"]), UUID(row["document"]), row["score"]) for row in found]
+        found = await self._found(cypher.STATED, walked=walked, among=[str(each) for each in among], limit=limit)
+        return [Stated(UUID(chunk), UUID(document), score) for chunk, document, score in found]
 
     async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
-        known = await self._rows(cypher.ENTITIES, ids=list(entities), samples=_SAMPLES)
-        stated = await self._rows(cypher.RELATIONS, ids=list(relations), samples=_SAMPLES) if relations else []
-        chunks = {chunk for row in (*known, *stated) for chunk in row["chunks"]}
+        wanted = {"entities": list(entities), "relations": list(relations)}
+        known, stated = await self._found(cypher.FACTS, **wanted, samples=_SAMPLES)
+        chunks = {chunk for _, carriers, *_ in (*known, *stated) for chunk in carriers}
         present = await self._ground.present(self._organisation_id, [UUID(chunk) for chunk in chunks])
         standing = {str(each) for each in present}
         return Facts(
             {
-                row["id"]: EntityFact(name=row["name"], type=row["type"], description=row["description"])
-                for row in known
-                if not standing.isdisjoint(row["chunks"])
+                identifier: EntityFact(name=name, type=kind, description=description)
+                for identifier, carriers, name, kind, description in known
+                if not standing.isdisjoint(carriers)
             },
             {
-                row["id"]: RelationFact(
-                    source=row["source"], relation=row["relation"], target=row["target"], description=row["description"]
-                )
-                for row in stated
-                if not standing.isdisjoint(row["chunks"])
+                identifier: RelationFact(source=source, relation=relation, target=target, description=description)
+                for identifier, carriers, source, relation, target, description in stated
+                if not standing.isdisjoint(carriers)
             },
         )
 
-    async def _rows(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
-        return await rows(self._transaction, statement, **self._place, **parameters)
+    async def _found(self, statement: str, **parameters: Any) -> list[list[Any]]:
+        [row] = await rows(self._transaction, statement, **self._place, **parameters)
+        found: list[list[Any]] = row["found"]
+        return found
