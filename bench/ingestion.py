@@ -37,7 +37,7 @@ SHORT = (("retrieval/scifact", ".txt", 2), ("retrieval/cranfield", ".txt", 1))
 MIXTURES = {"mixed": LONG + SHORT, "long": LONG, "short": SHORT}
 #: Files of one request, and texts of one call of the bare embedder.
 FILES, TEXTS = 20, 32
-POLL = 0.2
+POLL = 0.5
 BOUND = 0.85
 console = Console()
 
