@@ -16,7 +16,7 @@ from stores.protocols.graph import GraphWriter
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.queue import IngestConsumer, IngestTask
 from stores.protocols.staging import Staging
-from tributary.domain.errors import DependencyError, NotFound, TributaryError
+from tributary.domain.errors import DependencyError, NotFound, QuotaExceeded, TributaryError
 from tributary.domain.knowledge import Document, DocumentStatus
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.progress import ProgressReports
@@ -156,7 +156,7 @@ class Worker:
         if not isinstance(error, TributaryError):
             logger.error("ingestion of document %s failed on a bug", task.document_id, exc_info=error)
             error = TributaryError("The document could not be ingested because of an internal error.")
-        again = error.transient and task.attempts + 1 < MAX_ATTEMPTS
+        again = _may_pass(error) and task.attempts + 1 < MAX_ATTEMPTS
         if not await self._tell(place, DocumentStatus.QUEUED if again else DocumentStatus.FAILED, error) or not again:
             return None
         delay = max(error.retry_after or 0.0, min(LONGEST_DELAY, FIRST_DELAY * 2.0**task.attempts))
@@ -185,3 +185,10 @@ class Worker:
             return None
         done = document.revision != place.revision or document.status is DocumentStatus.READY
         return None if done else document
+
+
+def _may_pass(error: TributaryError) -> bool:
+    """Whether trying again is worth it. A limit that says when to come again is waited for if that is soon: a budget
+    that running turns have only reserved, but not one that is spent until the month ends."""
+    soon = isinstance(error, QuotaExceeded) and error.retry_after is not None and error.retry_after <= LONGEST_DELAY
+    return error.transient or soon

@@ -7,7 +7,7 @@ import pytest
 
 from stores.protocols.queue import IngestTask
 from tests.support.ingestion import Workshop, memory_workshop
-from tributary.domain.errors import DamagedFile, DependencyUnavailable, ProviderError
+from tributary.domain.errors import BudgetExceeded, DamagedFile, DependencyUnavailable, ProviderError
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import Document, DocumentStatus, ParsedDocument, Stage
 from tributary.ingestion.worker import FIRST_DELAY, LONGEST_DELAY, MAX_ATTEMPTS, MAX_DEATHS
@@ -85,6 +85,22 @@ async def test_what_may_pass_is_tried_again_later_and_later(
     state = await workshop.state(document)
     assert state.status is DocumentStatus.QUEUED
     assert state.error == {"code": "provider_error", "detail": "overloaded"}
+
+
+async def test_a_budget_that_turns_have_only_reserved_is_waited_for(
+    workshop: Workshop, document: Document, parser: Parser
+) -> None:
+    parser.error = BudgetExceeded("reserved", retry_after=30.0)
+    assert await workshop.worker.perform(task_of(document)) == 30.0
+    assert (await workshop.state(document)).status is DocumentStatus.QUEUED
+
+
+async def test_a_budget_that_is_spent_fails_the_document(
+    workshop: Workshop, document: Document, parser: Parser
+) -> None:
+    parser.error = BudgetExceeded("used up", retry_after=20 * 86400.0)
+    assert await workshop.worker.perform(task_of(document)) is None
+    assert (await workshop.state(document)).error == {"code": "budget_exceeded", "detail": "used up"}
 
 
 async def test_what_does_not_pass_in_the_end_fails_with_its_reason(
