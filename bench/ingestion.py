@@ -200,7 +200,7 @@ async def chat(data: Path, count: int, turns: int, environment: Mapping[str, str
     async with serving(**environment) as server:
         base = await new_base(server, "read")
         await send(server, base, chosen[:60])
-        await until_settled(server, base, 60)
+        await until_settled(server, base, len(chosen[:60]))
         made = await server.client.post("/api/bots", json={"name": "bench", "knowledgeBaseIds": [base]})
         bot = str(made.raise_for_status().json()["id"])
         asked = itertools.cycle(questions)
