@@ -18,6 +18,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import platformdirs
+from tenacity import retry, retry_if_not_exception_type, stop_after_attempt, wait_exponential
 
 JARS = Path(__file__).with_name("neo4j_jars.txt")
 USERNAME = "neo4j"
@@ -108,6 +109,13 @@ def fetch_jars() -> list[Path]:
     return paths
 
 
+# Of two hundred files one may be cut off on its way.
+@retry(
+    stop=stop_after_attempt(4),
+    wait=wait_exponential(),
+    retry=retry_if_not_exception_type(AssertionError),
+    reraise=True,
+)
 def _jar(coordinates: str, digest: str) -> Path:
     from jgo.maven import MavenContext
 
