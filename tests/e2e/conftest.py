@@ -7,7 +7,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.support.launching import Launcher, Shared
+from tests.support.launching import Launcher, Shared, run_server
 from tests.support.postgres import Server
 
 
@@ -21,13 +21,8 @@ def launcher(tmp_path: Path, dsn: str) -> Iterator[Launcher]:
 
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator[Shared]:
-    dsn = postgres.clone()
-    launcher = Launcher(tmp_path_factory.mktemp("shared"), dsn)
-    try:
-        yield Shared(launcher, launcher.start(), dsn)
-    finally:
-        launcher.close()
-        postgres.drop(dsn)
+    with run_server(postgres, tmp_path_factory.mktemp("shared")) as shared:
+        yield shared
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.support.files import encoded
-from tests.support.launching import Launcher, Running
+from tests.support.launching import Launcher, Running, run_server
 from tests.support.postgres import Server
 from tests.support.provider import Provider, run_provider
 from tests.support.provider_faults import Refuse
@@ -36,13 +36,8 @@ def provider(running_provider: Provider) -> Iterator[Provider]:
 def launched(
     running_provider: Provider, postgres: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Launcher, Running]]:
-    dsn = postgres.clone()
-    launcher = Launcher(tmp_path_factory.mktemp("spaces"), dsn, **running_provider.environment())
-    try:
-        yield launcher, launcher.start()
-    finally:
-        launcher.close()
-        postgres.drop(dsn)
+    with run_server(postgres, tmp_path_factory.mktemp("spaces"), **running_provider.environment()) as shared:
+        yield shared.launcher, shared.running
 
 
 @pytest.fixture

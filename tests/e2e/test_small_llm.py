@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import small_llm_server
 from tests.support.documents import wait_until_ready
-from tests.support.launching import Launcher
+from tests.support.launching import run_server
 from tests.support.postgres import Server
 from tests.support.provided import events_of, told
 
@@ -41,15 +41,12 @@ def llm_url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def client(llm_url: str, postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    dsn = postgres.clone()
-    launcher = Launcher(tmp_path_factory.mktemp("llm"), dsn)
-    try:
-        environment = {"OPENAI_BASE_URL": f"{llm_url}/v1", "OPENAI_API_KEY": "any"}
-        with launcher.start(environment=environment).client(launcher.key()) as client:
-            yield client
-    finally:
-        launcher.close()
-        postgres.drop(dsn)
+    environment = {"OPENAI_BASE_URL": f"{llm_url}/v1", "OPENAI_API_KEY": "any"}
+    with (
+        run_server(postgres, tmp_path_factory.mktemp("llm"), **environment) as shared,
+        shared.running.client(shared.launcher.key()) as client,
+    ):
+        yield client
 
 
 def make_bot(client: httpx.Client, **fields: Any) -> str:

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.support.documents import wait_until_ready
-from tests.support.launching import Launcher
+from tests.support.launching import run_server
 from tests.support.postgres import Server
 from tests.support.provider import Provider, run_provider
 
@@ -32,15 +32,12 @@ def provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def client(provider: Provider, postgres: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
-    dsn = postgres.clone()
     environment = provider.environment() | {"TRIBUTARY_INGEST_MODEL": "openrouter/stub/all"}
-    launcher = Launcher(tmp_path_factory.mktemp("described"), dsn, **environment)
-    try:
-        with launcher.start().client(launcher.key("acme")) as client:
-            yield client
-    finally:
-        launcher.close()
-        postgres.drop(dsn)
+    with (
+        run_server(postgres, tmp_path_factory.mktemp("described"), **environment) as shared,
+        shared.running.client(shared.launcher.key("acme")) as client,
+    ):
+        yield client
 
 
 def test_a_model_describes_documents_and_one_that_refuses_holds_up_none(

@@ -12,7 +12,7 @@ import pytest
 from stores.postgres.database import Database
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.roles import SERVING_ROLE
-from tests.support.launching import Launcher, Running
+from tests.support.launching import Launcher, Running, run_server
 from tests.support.postgres import Server
 from tests.support.provider import Provider, run_provider
 from tests.support.provider_faults import Cut, Refuse, Stall
@@ -39,14 +39,9 @@ def provider(running_provider: Provider) -> Iterator[Provider]:
 def launched(
     running_provider: Provider, postgres: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Launcher, Running, str]]:
-    dsn = postgres.clone()
     environment = running_provider.environment() | {"TRIBUTARY_PRICES": f'{{"{GEMINI}": [1000, 0]}}'}
-    launcher = Launcher(tmp_path_factory.mktemp("usage"), dsn, **environment)
-    try:
-        yield launcher, launcher.start(), dsn
-    finally:
-        launcher.close()
-        postgres.drop(dsn)
+    with run_server(postgres, tmp_path_factory.mktemp("usage"), **environment) as shared:
+        yield shared.launcher, shared.running, shared.dsn
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -16,6 +17,7 @@ import httpx
 from stores.postgres.database import Database
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.migrate import migrate
+from tests.support.postgres import Server
 from tributary.domain.identity import Scope
 
 #: Prefixes of our settings: what a developer has set must not reach a test.
@@ -121,6 +123,18 @@ class Shared:
     launcher: Launcher
     running: Running
     dsn: str
+
+
+@contextmanager
+def run_server(postgres: Server, data: Path, **environment: str) -> Iterator[Shared]:
+    """A server on a database of its own, which goes with it."""
+    dsn = postgres.clone()
+    launcher = Launcher(data, dsn, **environment)
+    try:
+        yield Shared(launcher, launcher.start(), dsn)
+    finally:
+        launcher.close()
+        postgres.drop(dsn)
 
 
 async def _new_key(dsn: str, organisation: str, scope: Scope) -> str:

@@ -8,7 +8,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from tests.support.launching import Launcher
+from tests.support.launching import Launcher, run_server
 from tests.support.postgres import Server
 from tests.support.provided import Chatting
 from tests.support.provider import Provider, run_provider
@@ -26,15 +26,10 @@ class _Provided:
 
 @pytest.fixture(scope="session")
 def provided(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator[_Provided]:
-    dsn = postgres.clone()
-    launcher = Launcher(tmp_path_factory.mktemp("provided"), dsn)
-    try:
-        with run_provider() as provider:
-            environment = {**provider.environment(), "TRIBUTARY_PROVIDER_TIMEOUT": str(SILENCE)}
-            yield _Provided(launcher, provider, launcher.start(environment=environment).url)
-    finally:
-        launcher.close()
-        postgres.drop(dsn)
+    with run_provider() as provider:
+        environment = {**provider.environment(), "TRIBUTARY_PROVIDER_TIMEOUT": str(SILENCE)}
+        with run_server(postgres, tmp_path_factory.mktemp("provided"), **environment) as shared:
+            yield _Provided(shared.launcher, provider, shared.running.url)
 
 
 @pytest.fixture
