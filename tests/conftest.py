@@ -1,4 +1,4 @@
-"""What every test may ask for: one real PostgreSQL a run, and a fresh database of it a test."""
+"""What every test may ask for: one real PostgreSQL a run, a fresh database of it a test, and a stub of the providers."""
 
 import asyncio
 import os
@@ -21,6 +21,7 @@ from stores.postgres.migrate import migrate
 from stores.postgres.roles import SERVING_ROLE
 from tests.support.neo4j import Neo4jServer, fetch_jars, run_neo4j
 from tests.support.postgres import Server
+from tests.support.provider import Provider, run_provider
 from tributary.domain.identity import Organisation
 
 
@@ -66,6 +67,20 @@ def neo4j() -> Iterator[Neo4jServer]:
         return
     with run_neo4j() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def running_provider() -> Iterator[Provider]:
+    with run_provider() as provider:
+        yield provider
+
+
+@pytest.fixture
+def provider(running_provider: Provider) -> Iterator[Provider]:
+    """The stub of all model providers, as new."""
+    running_provider.reset()
+    yield running_provider
+    running_provider.reset()
 
 
 @pytest.fixture

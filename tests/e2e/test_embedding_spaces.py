@@ -12,24 +12,11 @@ from PIL import Image
 from tests.support.files import encoded
 from tests.support.launching import Launcher, Running, run_server
 from tests.support.postgres import Server
-from tests.support.provider import Provider, run_provider
+from tests.support.provider import Provider
 from tests.support.provider_faults import Refuse
 
 GEMINI = "gemini/gemini-embedding-2"
 E5 = "local/multilingual-e5-small"
-
-
-@pytest.fixture(scope="module")
-def running_provider() -> Iterator[Provider]:
-    with run_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running_provider: Provider) -> Iterator[Provider]:
-    running_provider.reset()
-    yield running_provider
-    running_provider.reset()
 
 
 @pytest.fixture(scope="module")

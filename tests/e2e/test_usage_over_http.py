@@ -14,25 +14,12 @@ from stores.postgres.identity import PostgresIdentity
 from stores.postgres.roles import SERVING_ROLE
 from tests.support.launching import Launcher, Running, run_server
 from tests.support.postgres import Server
-from tests.support.provider import Provider, run_provider
+from tests.support.provider import Provider
 from tests.support.provider_faults import Cut, Refuse, Stall
 from tributary.domain.identity import Limits
 
 OPENROUTER = "openrouter/stub/all"
 GEMINI = "gemini/gemini-embedding-2"
-
-
-@pytest.fixture(scope="module")
-def running_provider() -> Iterator[Provider]:
-    with run_provider() as provider:
-        yield provider
-
-
-@pytest.fixture
-def provider(running_provider: Provider) -> Iterator[Provider]:
-    running_provider.reset()
-    yield running_provider
-    running_provider.reset()
 
 
 @pytest.fixture(scope="module")
