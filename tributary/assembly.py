@@ -128,13 +128,14 @@ def open_ingestion(
     knowledge: PostgresKnowledge,
     graph: GraphWriter,
     signals: PostgresSignals,
+    departures: Departures,
     images: ImageSpaces,
     spending: Spending,
     models: ModelGateway,
 ) -> tuple[Documents, Worker]:
     """What takes documents in, and what works on them."""
     staging = RecentStaging(DiskStaging(settings.data / "work"))
-    progress, departures = ProgressReports(writer=knowledge, signals=signals), Departures(signals)
+    progress = ProgressReports(writer=knowledge, signals=signals)
     ports = IngestPorts(
         caller=caller_of_context,
         knowledge=knowledge,

@@ -237,8 +237,21 @@ def _wire(
         queue_timeout=settings.queue_timeout,
         meter=spending.turn_meter,
     )
+    departures = Departures(signals)
     documents, worker = open_ingestion(
-        settings, database, sandbox, workshop, embedders, blobs, knowledge, graph, signals, images, spending, gateway
+        settings,
+        database,
+        sandbox,
+        workshop,
+        embedders,
+        blobs,
+        knowledge,
+        graph,
+        signals,
+        departures,
+        images,
+        spending,
+        gateway,
     )
     return Services(
         settings=settings,
@@ -255,7 +268,7 @@ def _wire(
             blobs=blobs,
             embedders=embedders,
             default_embedding=settings.embedding,
-            departures=Departures(signals),
+            departures=departures,
         ),
         graph=graph,
         graphs=graphs.whole,
