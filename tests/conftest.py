@@ -1,4 +1,4 @@
-"""What every test may ask for: one real PostgreSQL a run, a fresh database of it a test, and a stub of the providers."""
+"""What every test may ask for: one real PostgreSQL a run, a fresh database of it a test, and a stub of providers."""
 
 import asyncio
 import os
