@@ -33,9 +33,10 @@ from bench.parts import Parts
 from bench.retrieval import SETS as ALL_SETS
 from bench.retrieval import WHOLE
 from bench.vector_cache import VectorCache
-from nodes.retrieval.branches import CANDIDATES, POOL
+from nodes.retrieval.branches import CANDIDATES
 from nodes.retrieval.evidence import find_evidence
 from nodes.retrieval.ranking import merge, needs_terms, rerank
+from nodes.retrieval.sharing import POOL
 from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
 from stores.postgres.graph_engine import PostgresGraphEngine

@@ -11,7 +11,7 @@ from graphs.ports import RetrievalPorts
 from nodes.chat.state import Context
 from nodes.retrieval.branches import degrade, degrade_images, read_map, search_graph, search_images, search_text
 from nodes.retrieval.merge import merge_and_rerank
-from nodes.retrieval.sharing import SharedSearch
+from nodes.retrieval.sharing import QuestionSearch
 from nodes.retrieval.state import BranchTask, RetrievalInput, RetrievalOutput, RetrievalState
 from tributary.domain.errors import TributaryError
 from tributary.domain.retrieval import Branch
@@ -42,7 +42,8 @@ def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
 
 def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
     """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out."""
-    caller, knowledge, search = ports.caller, ports.knowledge, SharedSearch(ports.search)
+    caller, knowledge, search = ports.caller, ports.knowledge, ports.search
+    questions = QuestionSearch(search, ports.queries)
     builder: Builder = StateGraph(
         RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
@@ -63,9 +64,9 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
         partial(
             search_text,
             caller=caller,
+            questions=questions,
             search=search,
             knowledge=knowledge,
-            queries=ports.queries,
             images=ports.images,
         ),
         partial(degrade, Branch.TEXT),
@@ -76,10 +77,9 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
         partial(
             search_graph,
             caller=caller,
+            questions=questions,
             graph=ports.graph,
-            search=search,
             knowledge=knowledge,
-            queries=ports.queries,
             patience=PATIENCE * ports.branch_timeout,
         ),
         partial(degrade, Branch.GRAPH),
@@ -94,7 +94,7 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
     )
     builder.add_node(
         "merge_and_rerank",
-        partial(merge_and_rerank, caller=caller, search=search, queries=ports.queries),
+        partial(merge_and_rerank, caller=caller, questions=questions),
         defer=True,
     )
     builder.add_conditional_edges(

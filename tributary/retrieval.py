@@ -59,14 +59,16 @@ class Retrieval:
         async with self._spending.searching(organisation_id, base.id, base.embedding):
             return await self._results(organisation_id, await self._found(organisation_id, base, query, top_k))
 
-    async def _text_hits(self, organisation_id: UUID, base: KnowledgeBase, query: str, limit: int) -> Sequence[Hit]:
+    async def _text_hits(
+        self, organisation_id: UUID, base: KnowledgeBase, query: str, vector: Vectors, limit: int
+    ) -> Sequence[Hit]:
         """Vector and words together."""
         return await self._search.search(
             organisation_id,
             base.id,
             query=query,
             recent="",
-            vector=await self._question_vector(base, query),
+            vector=vector,
             embedder=self._queries.embedder(base.embedding),
             limit=limit,
         )
@@ -82,11 +84,11 @@ class Retrieval:
         vector = await self._question_vector(base, query)
         shared = self._images.shared_embedder(base.embedding)
         hits, pictures = await asyncio.gather(
-            self._text_hits(organisation_id, base, query, max(POOL, top_k)),
+            self._text_hits(organisation_id, base, query, vector, max(POOL, top_k)),
             find_described(organisation_id, base.id, vector, shared, self._search, self._knowledge),
         )
         merged = merge([*hits, *pictures])
-        judged = await self._judged(organisation_id, base, query, merged) if pictures else ()
+        judged = await self._judged(organisation_id, base, query, vector, merged) if pictures else ()
         return rerank(merge([*merged, *judged]), Weights(), top=top_k)
 
     async def search_image(
@@ -123,18 +125,19 @@ class Retrieval:
         """Entities, relations and the passages behind them. Raises as `search_text` does."""
         base = await self._base(organisation_id, knowledge_base_id)
         async with self._spending.searching(organisation_id, base.id, base.embedding):
+            vector = await self._question_vector(base, query)
             findings, hits, chunks = await find_evidence(
                 organisation_id,
                 knowledge_base_id,
                 query=query,
-                hits=await self._text_hits(organisation_id, base, query, POOL),
+                hits=await self._text_hits(organisation_id, base, query, vector, POOL),
                 weights=Weights(),
                 graph=self._graph,
                 knowledge=self._knowledge,
                 hops=hops,
                 limit=GRAPH_PASSAGES,
             )
-            judged = await self._judged(organisation_id, base, query, hits)
+            judged = await self._judged(organisation_id, base, query, vector, hits)
         ranked = rerank(merge([*hits, *judged]), Weights(), top=len(hits))
         return {
             "entities": findings.entities,
@@ -144,7 +147,7 @@ class Retrieval:
         }
 
     async def _judged(
-        self, organisation_id: UUID, base: KnowledgeBase, query: str, hits: Sequence[Hit]
+        self, organisation_id: UUID, base: KnowledgeBase, query: str, vector: Vectors, hits: Sequence[Hit]
     ) -> Sequence[Hit]:
         unjudged = [UUID(hit["chunkId"]) for hit in hits if needs_terms(hit)]
         if not unjudged:
@@ -155,7 +158,7 @@ class Retrieval:
             unjudged,
             query=query,
             recent="",
-            vector=await self._queries.embed_query(base.embedding, query),
+            vector=vector,
             embedder=self._queries.embedder(base.embedding),
         )
 

@@ -11,8 +11,7 @@ from langgraph.types import Command, Send
 from nodes.chat.state import CallerOf, Context
 from nodes.retrieval.evidence import find_evidence
 from nodes.retrieval.pictures import find_pictures
-from nodes.retrieval.query import recent_text
-from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
+from nodes.retrieval.sharing import QuestionSearch
 from nodes.retrieval.state import BranchTask, BranchUpdate, KnowledgeGraphFacts, weights_of
 from stores.protocols.blobs import BlobStore
 from stores.protocols.graph import GraphReader
@@ -25,8 +24,6 @@ from tributary.models.protocols import ImageSpaces, SharedSpaceEmbedder, Vectors
 
 #: Candidates that a branch brings to the merge, of each knowledge base.
 CANDIDATES = 20
-#: Candidates of the text search that the graph branch knows the terms of.
-POOL = 100
 #: Documents that the map of a knowledge base names.
 MAP_DOCUMENTS = 20
 
@@ -36,9 +33,9 @@ async def search_text(
     runtime: Runtime[Context],
     *,
     caller: CallerOf,
+    questions: QuestionSearch,
     search: ChunkSearch,
     knowledge: KnowledgeReader,
-    queries: QueryEmbedding,
     images: ImageSpaces,
 ) -> BranchUpdate:
     """Vector and words together, in one knowledge base; and its pictures, where they lie in the space of the texts."""
@@ -46,28 +43,12 @@ async def search_text(
     if not plan["query"].strip():
         return {}
     organisation, base_id = caller(runtime), UUID(base["id"])
-    vector = await question_vector(plan, base["embedding"], queries)
+    vector = await questions.vector(plan, base["embedding"])
     hits, pictures = await asyncio.gather(
-        _text_hits(task, organisation, vector, search, queries),
+        questions.hits(organisation, plan, base),
         find_described(organisation, base_id, vector, images.shared_embedder(base["embedding"]), search, knowledge),
     )
     return {"hits": [*hits[:CANDIDATES], *pictures]}
-
-
-async def _text_hits(
-    task: BranchTask, organisation_id: UUID, vector: Vectors, search: ChunkSearch, queries: QueryEmbedding
-) -> Sequence[Hit]:
-    """The same question for the text and the graph branch, so that one search answers both."""
-    plan, base = task["plan"], task["knowledgeBase"]
-    return await search.search(
-        organisation_id,
-        UUID(base["id"]),
-        query=plan["query"],
-        recent=recent_text(plan["recent"]),
-        vector=vector,
-        embedder=queries.embedder(base["embedding"]),
-        limit=POOL,
-    )
 
 
 async def find_described(
@@ -149,10 +130,9 @@ async def search_graph(
     runtime: Runtime[Context],
     *,
     caller: CallerOf,
+    questions: QuestionSearch,
     graph: GraphReader,
-    search: ChunkSearch,
     knowledge: KnowledgeReader,
-    queries: QueryEmbedding,
     patience: float,
     hops: int = 2,
 ) -> BranchUpdate:
@@ -163,7 +143,7 @@ async def search_graph(
         organisation,
         UUID(base["id"]),
         query=task["plan"]["query"],
-        hits=await _hits_to_go_on_from(task, organisation, search, queries, patience),
+        hits=await _hits_to_go_on_from(task, organisation, questions, patience),
         pictures=[UUID(seed) for seed in task.get("seeds", ())],
         weights=weights_of(task["plan"]),
         graph=graph,
@@ -176,7 +156,7 @@ async def search_graph(
 
 
 async def _hits_to_go_on_from(
-    task: BranchTask, organisation_id: UUID, search: ChunkSearch, queries: QueryEmbedding, patience: float
+    task: BranchTask, organisation_id: UUID, questions: QuestionSearch, patience: float
 ) -> Sequence[Hit]:
     """What the text search finds; nothing where it fails or takes more than `patience` seconds. The text branch says
     so, and the graph still has the names in the question to start from."""
@@ -184,8 +164,7 @@ async def _hits_to_go_on_from(
         return ()
     try:
         async with asyncio.timeout(patience):
-            vector = await question_vector(task["plan"], task["knowledgeBase"]["embedding"], queries)
-            return await _text_hits(task, organisation_id, vector, search, queries)
+            return await questions.hits(organisation_id, task["plan"], task["knowledgeBase"])
     except (DependencyError, CallerError, TimeoutError):
         return ()
 

@@ -6,27 +6,26 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, Context
-from nodes.retrieval.query import recent_text
-from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
 from nodes.retrieval.ranking import by_knowledge_base, merge, needs_terms, rerank
+from nodes.retrieval.sharing import QuestionSearch
 from nodes.retrieval.state import KnowledgeBaseRef, RetrievalState, SearchPlan, weights_of
-from stores.protocols.search import ChunkSearch
 from tributary.domain.errors import DependencyError
 from tributary.domain.retrieval import Branch, Degradation, Hit
 
 
 async def merge_and_rerank(
-    state: RetrievalState, runtime: Runtime[Context], *, caller: CallerOf, search: ChunkSearch, queries: QueryEmbedding
+    state: RetrievalState, runtime: Runtime[Context], *, caller: CallerOf, questions: QuestionSearch
 ) -> RetrievalState:
     """One hit a chunk, all terms filled, the best five by the bot's weights."""
     plan = state["plan"]
     hits = merge(state.get("hits", []))
-    found, degraded = await _judged(hits, plan, caller(runtime), search, queries)
+    found, degraded = await _judged(hits, plan, caller(runtime), questions)
+    questions.forget(plan)
     return {"ranked": rerank(merge([*hits, *found]), weights_of(plan)), "degraded": degraded}
 
 
 async def _judged(
-    hits: list[Hit], plan: SearchPlan, organisation: UUID, search: ChunkSearch, queries: QueryEmbedding
+    hits: list[Hit], plan: SearchPlan, organisation: UUID, questions: QuestionSearch
 ) -> tuple[list[Hit], list[Degradation]]:
     """The vector and text terms of hits that only the image or the graph branch found: one call for each knowledge
     base that has any. Where that fails the hits keep the terms that they have."""
@@ -35,17 +34,8 @@ async def _judged(
 
     async def judge(base: KnowledgeBaseRef, unjudged: list[Hit]) -> list[Hit] | Degradation:
         try:
-            return list(
-                await search.score(
-                    organisation,
-                    UUID(base["id"]),
-                    [UUID(hit["chunkId"]) for hit in unjudged],
-                    query=plan["query"],
-                    recent=recent_text(plan["recent"]),
-                    vector=await question_vector(plan, base["embedding"], queries),
-                    embedder=queries.embedder(base["embedding"]),
-                )
-            )
+            chunk_ids = [UUID(hit["chunkId"]) for hit in unjudged]
+            return list(await questions.score(organisation, plan, base, chunk_ids))
         except DependencyError as error:
             return Degradation(branch=Branch.TEXT.value, knowledgeBaseId=base["id"], reason=error.detail)
 

@@ -1,70 +1,116 @@
-"""One text search for all who ask the same at the same time."""
+"""Work that the branches of one turn need alike, done once: the question's vector, and what the texts say to it."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVar
 from uuid import UUID
 
+from nodes.retrieval.query import recent_text
+from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
+from nodes.retrieval.state import KnowledgeBaseRef, SearchPlan
 from stores.protocols.search import ChunkSearch
 from tributary.domain.retrieval import Hit
-from tributary.models.protocols import TextEmbedder, Vectors
+from tributary.models.protocols import Vectors
+
+T = TypeVar("T")
+
+#: Candidates of the text search that the graph branch knows the terms of.
+POOL = 100
+#: Seconds after which a plan that never came to its merge is forgotten.
+KEPT = 60.0
 
 
-class SharedSearch:
-    """`ChunkSearch` whose searches under way are shared: the text branch ranks what a search finds, and the graph
-    branch goes on from it, side by side."""
+class SharedWork:
+    """Results by plan, which is one object for all branches of a run: no other run, and no later one, is ever answered
+    from them. Where a run is stepped through, its plan is read back from a checkpoint, and the work is done again."""
 
-    def __init__(self, search: ChunkSearch) -> None:
-        self._search = search
-        self._under_way: dict[tuple[object, ...], asyncio.Task[Sequence[Hit]]] = {}
+    def __init__(self, kept: float = KEPT) -> None:
+        self._kept = kept
+        # A plan is held beside its id, so that nothing else can get that id meanwhile.
+        self._plans: dict[int, tuple[SearchPlan, float, dict[tuple[object, ...], asyncio.Task[Any]]]] = {}
 
-    async def search(
-        self,
-        organisation_id: UUID,
-        knowledge_base_id: UUID,
-        *,
-        query: str,
-        recent: str,
-        vector: Vectors,
-        embedder: TextEmbedder,
-        limit: int,
-    ) -> Sequence[Hit]:
+    def once(
+        self, plan: SearchPlan, key: tuple[object, ...], work: Callable[[], Coroutine[Any, Any, T]]
+    ) -> Awaitable[T]:
+        """What `work` gives, begun by the first who asks. A failure reaches all who wait, and is not kept."""
+        self._drop_old()
         # A task belongs to its event loop.
-        loop = asyncio.get_running_loop()
-        key = (loop, organisation_id, knowledge_base_id, query, recent, vector.tobytes(), embedder.name, limit)
-        task = self._under_way.get(key)
+        key = (asyncio.get_running_loop(), *key)
+        _, _, tasks = self._plans.setdefault(id(plan), (plan, time.monotonic(), {}))
+        task = tasks.get(key)
         if task is None:
-            task = self._under_way[key] = asyncio.create_task(
-                _fulfil(
-                    self._search.search(
-                        organisation_id,
-                        knowledge_base_id,
-                        query=query,
-                        recent=recent,
-                        vector=vector,
-                        embedder=embedder,
-                        limit=limit,
-                    )
-                ),
-                name="search the texts of a knowledge base",
-            )
-            task.add_done_callback(lambda done: self._settle(key, done))
+            task = tasks[key] = asyncio.create_task(work(), name=f"shared by branches: {key[1]}")
+            task.add_done_callback(lambda done: _keep_success(tasks, key, done))
         # Shielded: a branch that runs out of time must not take the answer from the other.
-        return await asyncio.shield(task)
+        return asyncio.shield(task)
 
-    def _settle(self, key: tuple[object, ...], done: asyncio.Task[Sequence[Hit]]) -> None:
-        del self._under_way[key]
-        # Asking for the exception marks it as seen, where everybody who waited has gone.
-        if not done.cancelled():
-            done.exception()
+    def forget(self, plan: SearchPlan) -> None:
+        self._plans.pop(id(plan), None)
 
-    async def score(self, *arguments: Any, **named: Any) -> Sequence[Hit]:
-        return await self._search.score(*arguments, **named)
+    def _drop_old(self) -> None:
+        """Runs that were called off leave their plan behind; the oldest stand first."""
+        limit = time.monotonic() - self._kept
+        for key, (_, begun, _) in list(self._plans.items()):
+            if begun > limit:
+                return
+            del self._plans[key]
 
-    async def similar_images(self, *arguments: Any, **named: Any) -> Sequence[tuple[UUID, float]]:
-        return await self._search.similar_images(*arguments, **named)
+
+def _keep_success(
+    tasks: dict[tuple[object, ...], asyncio.Task[Any]], key: tuple[object, ...], done: asyncio.Task[Any]
+) -> None:
+    # Asking for the exception marks it as seen, where everybody who waited has gone.
+    if done.cancelled() or done.exception() is not None:
+        del tasks[key]
 
 
-async def _fulfil(search: Any) -> Sequence[Hit]:
-    found: Sequence[Hit] = await search
-    return found
+class QuestionSearch:
+    """What a turn asks the texts of its knowledge bases. The text branch ranks the hits, and the graph branch goes on
+    from the same ones, side by side."""
+
+    def __init__(self, search: ChunkSearch, queries: QueryEmbedding) -> None:
+        self._search = search
+        self._queries = queries
+        self._shared = SharedWork()
+
+    async def vector(self, plan: SearchPlan, embedding: str) -> Vectors:
+        """The question's vector in the space of `embedding`."""
+        return await self._shared.once(
+            plan, ("question vector", embedding), lambda: question_vector(plan, embedding, self._queries)
+        )
+
+    async def hits(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Sequence[Hit]:
+        """The best `POOL` chunks of one knowledge base, by vector and words."""
+        return await self._shared.once(
+            plan, ("hits", organisation_id, base["id"]), lambda: self._find(organisation_id, plan, base)
+        )
+
+    async def _find(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Sequence[Hit]:
+        return await self._search.search(
+            organisation_id,
+            UUID(base["id"]),
+            query=plan["query"],
+            recent=recent_text(plan["recent"]),
+            vector=await self.vector(plan, base["embedding"]),
+            embedder=self._queries.embedder(base["embedding"]),
+            limit=POOL,
+        )
+
+    async def score(
+        self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef, chunk_ids: Sequence[UUID]
+    ) -> Sequence[Hit]:
+        """Chunks that another branch found, with their vector and text terms."""
+        return await self._search.score(
+            organisation_id,
+            UUID(base["id"]),
+            chunk_ids,
+            query=plan["query"],
+            recent=recent_text(plan["recent"]),
+            vector=await self.vector(plan, base["embedding"]),
+            embedder=self._queries.embedder(base["embedding"]),
+        )
+
+    def forget(self, plan: SearchPlan) -> None:
+        """The run has what it needs."""
+        self._shared.forget(plan)

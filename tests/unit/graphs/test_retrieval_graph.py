@@ -238,7 +238,6 @@ async def test_what_the_texts_say_seeds_the_graph_search_with_one_search_for_bot
     class Counts(MemorySearch):
         async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
             searched.append(kwargs["query"])
-            await asyncio.sleep(0)
             return await super().search(*args, **kwargs)
 
     watched = Watched()

@@ -1,0 +1,167 @@
+"""Work that the branches of one run share."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from nodes.retrieval.sharing import QuestionSearch, SharedWork
+from nodes.retrieval.state import KnowledgeBaseRef, SearchPlan, WeightsDict
+from tests.support.worlds import PlainEmbedder, towards
+from tributary.domain.errors import DependencyUnavailable
+from tributary.domain.retrieval import Hit
+from tributary.models.protocols import TextEmbedder, Vectors
+
+ORGANISATION = uuid4()
+BASE = KnowledgeBaseRef(id=str(uuid4()), name="Pumps", embedding="test/plain")
+
+
+class Counted:
+    """A search that waits to be let go, and counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.go = asyncio.Event()
+        self.fails = False
+
+    async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+        self.calls += 1
+        await self.go.wait()
+        if self.fails:
+            raise DependencyUnavailable("it is down")
+        return []
+
+    async def score(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+        return []
+
+    async def similar_images(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
+        return []
+
+
+class Queries:
+    def embedder(self, name: str) -> TextEmbedder:
+        return PlainEmbedder()
+
+    async def embed_query(self, name: str, text: str) -> Vectors:
+        return towards(1)
+
+
+def plan() -> SearchPlan:
+    weights = WeightsDict(vector=0.6, text=0.25, importance=0.15)
+    return SearchPlan(query="pump", recent=[], knowledgeBases=[BASE], images=[], weights=weights)
+
+
+@pytest.fixture
+def counted() -> Counted:
+    return Counted()
+
+
+@pytest.fixture
+def questions(counted: Counted) -> QuestionSearch:
+    return QuestionSearch(counted, Queries())
+
+
+async def test_the_branches_of_a_run_are_answered_by_one_search(counted: Counted, questions: QuestionSearch) -> None:
+    run = plan()
+    asked = [asyncio.create_task(questions.hits(ORGANISATION, run, BASE)) for _ in range(2)]
+    counted.go.set()
+    assert await asyncio.gather(*asked) == [[], []]
+    assert counted.calls == 1
+
+
+async def test_a_branch_that_comes_when_the_other_is_through_gets_the_same(
+    counted: Counted, questions: QuestionSearch
+) -> None:
+    counted.go.set()
+    run = plan()
+    await questions.hits(ORGANISATION, run, BASE)
+    await questions.hits(ORGANISATION, run, BASE)
+    assert counted.calls == 1
+
+
+async def test_another_run_with_the_same_question_searches_for_itself(
+    counted: Counted, questions: QuestionSearch
+) -> None:
+    counted.go.set()
+    await questions.hits(ORGANISATION, plan(), BASE)
+    await questions.hits(ORGANISATION, plan(), BASE)
+    assert counted.calls == 2
+
+
+async def test_a_run_that_is_through_leaves_nothing_behind(counted: Counted, questions: QuestionSearch) -> None:
+    counted.go.set()
+    run = plan()
+    await questions.hits(ORGANISATION, run, BASE)
+    questions.forget(run)
+    await questions.hits(ORGANISATION, run, BASE)
+    assert counted.calls == 2
+
+
+async def test_other_organisations_and_knowledge_bases_are_searched_for_themselves(
+    counted: Counted, questions: QuestionSearch
+) -> None:
+    counted.go.set()
+    run, other = plan(), KnowledgeBaseRef(id=str(uuid4()), name="Valves", embedding="test/plain")
+    await questions.hits(ORGANISATION, run, BASE)
+    await questions.hits(uuid4(), run, BASE)
+    await questions.hits(ORGANISATION, run, other)
+    assert counted.calls == 3
+
+
+async def test_one_who_gives_up_does_not_take_the_answer_from_the_other(
+    counted: Counted, questions: QuestionSearch
+) -> None:
+    run = plan()
+    hasty, patient = (asyncio.create_task(questions.hits(ORGANISATION, run, BASE)) for _ in range(2))
+    while not counted.calls:
+        await asyncio.sleep(0)
+    hasty.cancel()
+    await asyncio.wait({hasty})
+    counted.go.set()
+    assert await patient == []
+
+
+async def test_a_failure_reaches_all_who_wait_and_another_try_searches_again(
+    counted: Counted, questions: QuestionSearch
+) -> None:
+    counted.fails = True
+    run = plan()
+    asked = [asyncio.create_task(questions.hits(ORGANISATION, run, BASE)) for _ in range(2)]
+    counted.go.set()
+    for each in asked:
+        with pytest.raises(DependencyUnavailable):
+            await each
+    counted.fails = False
+    assert await questions.hits(ORGANISATION, run, BASE) == []
+    assert counted.calls == 2
+
+
+async def test_what_a_cut_off_run_left_behind_is_dropped() -> None:
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("work")
+
+    shared, run = SharedWork(kept=0.0), plan()
+    await shared.once(run, ("work",), work)
+    await shared.once(plan(), ("work",), work)
+    await shared.once(run, ("work",), work)
+    assert done == ["work"] * 3
+
+
+def test_runs_on_other_event_loops_do_their_own_work() -> None:
+    done: list[str] = []
+
+    async def work() -> None:
+        done.append("work")
+
+    shared, run = SharedWork(), plan()
+
+    async def once() -> None:
+        await shared.once(run, ("work",), work)
+
+    asyncio.run(once())
+    asyncio.run(once())
+    assert done == ["work"] * 2
