@@ -1,17 +1,20 @@
 """Ingestion of one document: parse → split → embed → summarise → extract → index.
 
+With claims, as people run it step by step, it first takes the document out of the workers' hands.
 No checkpointer is needed: each step finds in staging what an earlier try has made, and goes on from there.
 """
 
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy
 
 from graphs.retrieval import is_transient
 from nodes.chat.state import CallerOf, Context
+from nodes.ingest.claim import Claims, claim_document, work_claimed
 from nodes.ingest.embed import embed_chunks
 from nodes.ingest.extract import GraphExtractor, extract_graph
 from nodes.ingest.index import index_document
@@ -47,6 +50,8 @@ class IngestPorts:
     summariser: Summariser
     extractor: GraphExtractor
     progress: Progress
+    #: Where no worker makes the runs.
+    claims: Claims | None = None
 
 
 def choose_going_on(following: str, state: IngestState) -> str:
@@ -60,7 +65,7 @@ def build_ingest_graph(ports: IngestPorts) -> Builder:
         IngestState, context_schema=Context, input_schema=IngestInput, output_schema=IngestOutput
     )
     caller, staging, progress = ports.caller, ports.staging, ports.progress
-    steps = {
+    steps: dict[str, Any] = {
         "parse_document": partial(
             parse_document,
             caller=caller,
@@ -103,9 +108,12 @@ def build_ingest_graph(ports: IngestPorts) -> Builder:
             progress=progress,
         ),
     }
+    if (claims := ports.claims) is not None:
+        claimed = {name: partial(work_claimed, step=step, caller=caller, claims=claims) for name, step in steps.items()}
+        steps = {"claim_document": partial(claim_document, caller=caller, claims=claims), **claimed}
     for name, node in steps.items():
         builder.add_node(name, node, retry_policy=RETRY)
-    builder.add_edge(START, "parse_document")
+    builder.add_edge(START, next(iter(steps)))
     for name, following in pairwise(steps):
         builder.add_conditional_edges(name, partial(choose_going_on, following), [following, END])
     builder.add_edge("index_document", END)

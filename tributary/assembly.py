@@ -1,6 +1,7 @@
 """Parts of the composition root: files, the built-in model, and ingestion, each on its backends."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 from langchain_core.language_models import BaseChatModel
@@ -25,6 +26,7 @@ from stores.recent_staging import RecentStaging
 from stores.staging import DiskStaging
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion.batching import BatchedEmbedders
+from tributary.ingestion.claims import WorkerClaims
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
@@ -132,8 +134,9 @@ def open_ingestion(
     images: ImageSpaces,
     spending: Spending,
     models: ModelGateway,
-) -> tuple[Documents, Worker]:
-    """What takes documents in, and what works on them."""
+) -> tuple[Documents, Worker, IngestPorts]:
+    """What takes documents in, what works on them, and the ports of runs that people make beside the workers."""
+    queue = PostgresIngestQueue(database)
     staging = RecentStaging(DiskStaging(settings.data / "work"))
     progress = ProgressReports(writer=knowledge, signals=signals)
     ports = IngestPorts(
@@ -156,7 +159,7 @@ def open_ingestion(
         graph=graph,
         blobs=blobs,
         staging=staging,
-        queue=PostgresIngestQueue(database),
+        queue=queue,
         sandbox=sandbox,
         following=Following(knowledge=knowledge, signals=signals),
         departures=departures,
@@ -172,4 +175,13 @@ def open_ingestion(
         concurrency=max(1, settings.workers),
         metered=spending.ingesting,
     )
-    return documents, worker
+    claims = WorkerClaims(
+        knowledge=knowledge,
+        writer=knowledge,
+        queue=queue,
+        staging=staging,
+        departures=departures,
+        progress=progress,
+        metered=spending.ingesting,
+    )
+    return documents, worker, replace(ports, progress=claims, claims=claims)

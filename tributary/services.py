@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from uuid import UUID
 
 from langgraph.runtime import Runtime
 
 from graphs.chat import build_chat_graph
+from graphs.ingest import IngestPorts
 from graphs.ports import ChatPorts, RetrievalPorts
 from nodes.chat.state import CallerOf, Context
 from stores.graph_engines import GraphEngines
@@ -24,6 +26,7 @@ from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.migrate import migrate
 from stores.postgres.own_indexes import PostgresOwnIndexes
 from stores.postgres.search import PostgresSearch
+from stores.postgres.sessions import PostgresSessions
 from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
 from stores.postgres.usage import PostgresUsage
@@ -34,6 +37,7 @@ from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
 from stores.protocols.usage import UsageLedger
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion, open_reindexing
+from tributary.backup.marks import require_whole
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
 from tributary.graph_assembly import Graphs, open_graphs
@@ -52,6 +56,7 @@ from tributary.models.pricing import Prices
 from tributary.reindexing import Reindexing
 from tributary.retrieval import Retrieval
 from tributary.settings import Settings
+from tributary.sign_in import SignIn
 from tributary.spending import Spending
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
@@ -69,6 +74,7 @@ class Services:
     #: The connection string of the database that is served from, the embedded one included.
     database_url: str
     identity: IdentityStore
+    sign_in: SignIn
     bots: BotStore
     conversations: ConversationStore
     idempotency: IdempotencyStore
@@ -89,6 +95,8 @@ class Services:
     reindexing: Reindexing
     indexing: IndexTending
     chat_ports: ChatPorts
+    #: For runs that no worker makes: each claims its document first.
+    ingest_ports: IngestPorts
     #: What `/readyz` asks, by name.
     checks: dict[str, Check]
 
@@ -108,11 +116,12 @@ async def open_database(settings: Settings) -> AsyncIterator[Database]:
 
     Raises:
         DependencyUnavailable: it can't be reached, or is too old.
-        Conflict: a newer version wrote it.
+        Conflict: a newer version wrote it, or a restore into the data folder is not done.
     """
     async with AsyncExitStack() as stack:
         serving = settings.database_url.get_secret_value() if settings.database_url else ""
         if not serving:
+            require_whole(settings.data)
             embedded = EmbeddedPostgres(settings.data / "postgres")
             serving = await asyncio.to_thread(embedded.start)
             stack.push_async_callback(asyncio.to_thread, embedded.stop)
@@ -238,7 +247,7 @@ def _wire(
         meter=spending.turn_meter,
     )
     departures = Departures(signals)
-    documents, worker = open_ingestion(
+    documents, worker, ingest_ports = open_ingestion(
         settings,
         database,
         sandbox,
@@ -257,6 +266,11 @@ def _wire(
         settings=settings,
         database_url=database.dsn,
         identity=identity,
+        sign_in=SignIn(
+            identity=identity,
+            sessions=PostgresSessions(database),
+            lifetime=timedelta(hours=settings.session_hours),
+        ),
         bots=bots,
         conversations=conversations,
         idempotency=idempotency,
@@ -297,5 +311,6 @@ def _wire(
         reindexing=open_reindexing(settings, database, workshop, embedders, blobs, knowledge, images, spending),
         indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn), PostgresWordCounts(database)),
         chat_ports=ports,
+        ingest_ports=ingest_ports,
         checks={"postgresql": database.check, "files": blobs.check},
     )

@@ -8,11 +8,14 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.chat.state import CallerOf, Context
+from tributary.domain.errors import Problem
 from tributary.domain.knowledge import Stage
 
 #: The document was deleted, replaced, or is settled already: there is nothing left to do for this run.
 SUPERSEDED = "superseded"
 INDEXED = "indexed"
+#: Only of runs that no worker makes: `error` says why.
+FAILED = "failed"
 
 
 class IngestInput(TypedDict):
@@ -24,10 +27,12 @@ class IngestInput(TypedDict):
 
 
 class IngestOutput(TypedDict, total=False):
-    """How the run ended: `indexed`, with its number of chunks, or `superseded`."""
+    """How the run ended: `indexed`, with its number of chunks, or `superseded`; `failed`, with the reason, where no
+    worker stands behind it."""
 
     outcome: str
     chunkCount: int
+    error: Problem | None
 
 
 class IngestState(TypedDict, total=False):
@@ -46,6 +51,7 @@ class IngestState(TypedDict, total=False):
 
     chunkCount: int
     outcome: str
+    error: Problem | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,12 +17,23 @@ class MemoryIngestQueue:
         self._running: dict[Key, IngestTask] = {}
         self._changed = asyncio.Event()
 
-    async def enqueue(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int) -> None:
+    async def enqueue(
+        self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int, *, delay: float = 0.0
+    ) -> None:
         await self.withdraw(organisation_id, document_id, revision - 1)
         running = self._running.get((organisation_id, document_id))
         known = [*self.waiting, *self._later, *([running] if running else [])]
         if not any((task.document_id, task.revision) == (document_id, revision) for task in known):
-            self._add(IngestTask(organisation_id, knowledge_base_id, document_id, revision))
+            self._put(IngestTask(organisation_id, knowledge_base_id, document_id, revision), delay)
+
+    async def postpone(self, organisation_id: UUID, document_id: UUID, revision: int, *, delay: float) -> bool:
+        named = (organisation_id, document_id, revision)
+        waiting = [task for task in [*self.waiting, *self._later] if _name(task) == named]
+        await self.withdraw(*named)
+        for task in waiting:
+            # A copy: the clock of the one before must not find it.
+            self._put(replace(task), delay)
+        return bool(waiting)
 
     async def withdraw(self, organisation_id: UUID, document_id: UUID, revision: int) -> None:
         named = (organisation_id, document_id, revision)
@@ -61,13 +72,18 @@ class MemoryIngestQueue:
                 del self._running[_lock(task)]
                 self._changed.set()
             if delay is not None:
-                again = replace(task, attempts=task.attempts + 1)
-                self._later.append(again)
-                asyncio.get_running_loop().call_later(delay, self._retry, again)
+                self._put(replace(task, attempts=task.attempts + 1), delay)
+
+    def _put(self, task: IngestTask, delay: float) -> None:
+        if delay <= 0:
+            self._add(task)
+            return
+        self._later.append(task)
+        asyncio.get_running_loop().call_later(delay, self._retry, task)
 
     def _retry(self, task: IngestTask) -> None:
-        if task in self._later:
-            self._later.remove(task)
+        if any(each is task for each in self._later):
+            self._later = [each for each in self._later if each is not task]
             self._add(task)
 
 

@@ -19,14 +19,19 @@ PRESENCE = 7_301_978
 
 # A task of the same revision that is being worked on would be retried if need be.
 _ENQUEUE = f"""
-INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args)
-SELECT '{QUEUE}', '{TASK}', %(lock)s, %(queueing_lock)s, %(args)s
+INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock, args, scheduled_at)
+SELECT '{QUEUE}', '{TASK}', %(lock)s, %(queueing_lock)s, %(args)s,
+       CASE WHEN %(delay)s > 0 THEN now() + make_interval(secs => %(delay)s) END
 WHERE NOT EXISTS (
     SELECT FROM procrastinate_jobs WHERE lock = %(lock)s AND status = 'doing' AND queueing_lock = %(queueing_lock)s
 )
 ON CONFLICT (queueing_lock) WHERE status = 'todo' DO NOTHING
 """
 _WITHDRAW = "DELETE FROM procrastinate_jobs WHERE queueing_lock = %(queueing_lock)s AND status = 'todo'"
+_POSTPONE = """
+UPDATE procrastinate_jobs SET scheduled_at = now() + make_interval(secs => %(delay)s)
+WHERE queueing_lock = %(queueing_lock)s AND status = 'todo'
+"""
 
 # A worker is dead when the connection that it lived on is gone, which PostgreSQL knows at once, or when it has been
 # silent for long, as after a power cut that nobody could tell PostgreSQL about.
@@ -61,10 +66,18 @@ class PostgresIngestQueue:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def enqueue(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int) -> None:
+    async def enqueue(
+        self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int, *, delay: float = 0.0
+    ) -> None:
         with translated():
             async with self._database.pool.connection() as connection, connection.pipeline():
-                await _enqueue(connection, organisation_id, knowledge_base_id, document_id, revision)
+                await _enqueue(connection, organisation_id, knowledge_base_id, document_id, revision, delay)
+
+    async def postpone(self, organisation_id: UUID, document_id: UUID, revision: int, *, delay: float) -> bool:
+        values = _locks(organisation_id, document_id, revision) | {"delay": delay}
+        with translated():
+            async with self._database.pool.connection() as connection:
+                return bool((await connection.execute(_POSTPONE, values)).rowcount)
 
     async def withdraw(self, organisation_id: UUID, document_id: UUID, revision: int) -> None:
         with translated():
@@ -96,7 +109,12 @@ async def enqueue_unattended(database: Database) -> int:
 
 
 async def _enqueue(
-    connection: Connection, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int
+    connection: Connection,
+    organisation_id: UUID,
+    knowledge_base_id: UUID,
+    document_id: UUID,
+    revision: int,
+    delay: float = 0.0,
 ) -> None:
     if revision > 1:
         await connection.execute(_WITHDRAW, _locks(organisation_id, document_id, revision - 1))
@@ -107,7 +125,8 @@ async def _enqueue(
         "revision": revision,
         "deaths": 0,
     }
-    await connection.execute(_ENQUEUE, _locks(organisation_id, document_id, revision) | {"args": Jsonb(args)})
+    values = _locks(organisation_id, document_id, revision) | {"args": Jsonb(args), "delay": delay}
+    await connection.execute(_ENQUEUE, values)
 
 
 def _locks(organisation_id: UUID, document_id: UUID, revision: int) -> dict[str, object]:

@@ -25,9 +25,17 @@ Perform = Callable[[IngestTask], Awaitable[float | None]]
 
 
 class IngestQueue(Protocol):
-    async def enqueue(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int) -> None:
-        """Puts a revision into the queue, once however often it is called. The one before it, where that still
-        waits, leaves the queue; where it is being worked on, the two never run at the same time."""
+    async def enqueue(
+        self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID, revision: int, *, delay: float = 0.0
+    ) -> None:
+        """Puts a revision into the queue, once however often it is called; workers leave it alone for `delay`
+        seconds. The one before it, where that still waits, leaves the queue; where it is being worked on, the two
+        never run at the same time."""
+        ...
+
+    async def postpone(self, organisation_id: UUID, document_id: UUID, revision: int, *, delay: float) -> bool:
+        """Lets a revision that waits go on waiting, for `delay` seconds from now. False where it does not wait: it is
+        being worked on, or done, or was withdrawn."""
         ...
 
     async def withdraw(self, organisation_id: UUID, document_id: UUID, revision: int) -> None:

@@ -201,3 +201,43 @@ async def test_a_task_that_the_end_of_its_worker_cuts_off_goes_to_the_next(backe
 def no_grace(backend: Backend) -> None:
     if isinstance(backend.consumer, PostgresIngestConsumer):
         backend.consumer._grace = 0.05
+
+
+async def test_a_task_for_later_is_left_alone_until_its_time(backend: Backend) -> None:
+    log, held, last = Log(), new_id(), new_id()
+    await backend.queue.enqueue(ORGANISATION, BASE, held, 1, delay=3600)
+    await put(backend.queue, last)
+    async with working(backend.consumer, log.perform):
+        await log.until(lambda: bool(log.settled))
+        assert names(log.settled) == [of(last)]
+        assert await backend.queue.postpone(ORGANISATION, held, 1, delay=0.01)
+        await log.until(lambda: of(held) in names(log.settled))
+
+
+async def test_a_task_that_waits_can_be_put_off(backend: Backend) -> None:
+    log, held, last = Log(), new_id(), new_id()
+    await put(backend.queue, held)
+    assert await backend.queue.postpone(ORGANISATION, held, 1, delay=3600)
+    await put(backend.queue, last)
+    async with working(backend.consumer, log.perform):
+        await log.until(lambda: of(last) in names(log.settled))
+    assert names(log.settled) == [of(last)]
+
+
+async def test_a_task_at_work_or_unknown_can_not_be_put_off(backend: Backend) -> None:
+    log, document = Log(), new_id()
+    log.holds[document] = asyncio.Event()
+    await put(backend.queue, document)
+    async with working(backend.consumer, log.perform):
+        await log.until(lambda: bool(log.begun))
+        assert not await backend.queue.postpone(ORGANISATION, document, 1, delay=3600)
+        log.holds[document].set()
+        await log.until(lambda: bool(log.settled))
+    assert not await backend.queue.postpone(ORGANISATION, new_id(), 1, delay=3600)
+
+
+async def test_a_task_for_later_can_be_withdrawn(backend: Backend) -> None:
+    held = new_id()
+    await backend.queue.enqueue(ORGANISATION, BASE, held, 1, delay=3600)
+    await backend.queue.withdraw(ORGANISATION, held, 1)
+    assert not await backend.queue.postpone(ORGANISATION, held, 1, delay=0.01)

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+
+from langgraph.checkpoint.memory import InMemorySaver
 
 from graphs.ingest import IngestPorts, build_ingest_graph
 from nodes.chat.state import Context
@@ -41,12 +43,13 @@ from tests.support.ingestion_models import (
 from tributary.domain.knowledge import Document, KnowledgeBase, Stage
 from tributary.files.sandbox import Sandbox
 from tributary.ingestion.batching import BatchedEmbedders
+from tributary.ingestion.claims import WorkerClaims
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import SandboxParser
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.service import Documents
-from tributary.ingestion.worker import Worker
+from tributary.ingestion.worker import IngestGraph, Worker
 
 
 class Watched:
@@ -150,6 +153,21 @@ class Workshop:
             extractor=CapitalisedWords(),
             progress=self.progress,
         )
+
+    def stepped(self, *, lease: float = 3600.0) -> IngestGraph:
+        """The graph as people run it, beside the worker."""
+        claims = WorkerClaims(
+            knowledge=self.knowledge,
+            writer=self.knowledge,
+            queue=self.queue,
+            staging=self.staging,
+            departures=Departures(self.signals),
+            progress=ProgressReports(writer=self.knowledge, signals=self.signals, pause=0.0),
+            metered=lambda *_: nullcontext(),
+            lease=lease,
+        )
+        ports = replace(self._ports(), progress=claims, claims=claims)
+        return build_ingest_graph(ports).compile(checkpointer=InMemorySaver())
 
     async def base(self, organisation_id: UUID) -> KnowledgeBase:
         return await self.knowledge.create_knowledge_base(
