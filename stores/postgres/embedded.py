@@ -56,6 +56,13 @@ class EmbeddedPostgres:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._server: Any = None
+        #: Of its superuser, once it is started.
+        self.dsn = ""
+
+    @property
+    def tools(self) -> Path:
+        """The folder of its programs, once it is started."""
+        return Path(self._server.bin_path)
 
     def start(self) -> str:
         """The connection string of its superuser. Blocks: a first start makes the database (about two seconds).
@@ -77,9 +84,9 @@ class EmbeddedPostgres:
             self._server = get_server(self._folder, cleanup_mode="stop")
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
             raise DependencyUnavailable(f"The embedded PostgreSQL did not start; see {self._folder / 'log'}") from error
-        dsn = str(self._server.get_uri())
-        _configure(dsn)
-        return dsn
+        self.dsn = str(self._server.get_uri())
+        _configure(self.dsn)
+        return self.dsn
 
     def stop(self) -> None:
         if self._server is not None:

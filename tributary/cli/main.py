@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tributary.cli.options import Data, Org, load_settings, run
+from tributary.cli.options import Data, Org, load_settings, run, run_in_one_thread
 
 app = typer.Typer(
     name="tributary",
@@ -113,6 +113,31 @@ def graph(
 
     settings = load_settings(data)
     run(lambda: command(settings, organisation=org, name=kb, html=html, to=to, nodes=nodes), settings)
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The file to write; it must not exist", dir_okay=False)],
+    data: Data = None,
+) -> None:
+    """Backs up the embedded database and the stored files into one file, beside a running server or without one."""
+    from tributary.cli.backups import backup as command
+
+    settings = load_settings(data)
+    run_in_one_thread(lambda: command(settings, file), settings)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `backup` wrote", dir_okay=False)],
+    check: Annotated[bool, typer.Option("--check", help="Only reads it and says what is in it")] = False,
+    data: Data = None,
+) -> None:
+    """Makes an empty data folder from a backup, which is checked as a whole before anything is written."""
+    from tributary.cli.backups import restore as command
+
+    settings = load_settings(data)
+    run_in_one_thread(lambda: command(settings, file, check=check), settings)
 
 
 @keys.command("create")

@@ -48,6 +48,19 @@ def run(command: Callable[[], Awaitable[T]], settings: Settings, *, own_signals:
         raise typer.Exit(1) from error
 
 
+def run_in_one_thread(command: Callable[[], T], settings: Settings) -> T:
+    """Runs a command that waits for nothing but the disk and other programs. A SIGTERM ends it as Ctrl-C does."""
+    configure_logging(settings)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return command()
+    except KeyboardInterrupt as error:
+        raise typer.Exit(128 + signal.SIGTERM) from error
+    except TributaryError as error:
+        console.print(f"{error.title}: {error.detail}", style="red")
+        raise typer.Exit(1) from error
+
+
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """uvloop's event loop where it runs: waiting for PostgreSQL costs it half of what it costs the standard one."""
     if sys.platform == "win32":

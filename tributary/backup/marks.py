@@ -1,0 +1,30 @@
+"""What stands in a data folder beside the database and the stored files."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from tributary.backup.archives import OWN_NAME
+from tributary.domain.errors import Conflict
+
+#: Of a folder that a restore is filling: until it is done, the folder is nobody's to use.
+MARK = ".restoring"
+_OWN_BYTES = 2**20
+
+
+def require_whole(data: Path) -> None:
+    """Raises `Conflict` where a restore is at work, or was cut off."""
+    if (data / MARK).exists():
+        raise Conflict(
+            f"A backup is being restored into {data}, or a restore was cut off there: wait for its end, or empty the "
+            "folder and restore again"
+        )
+
+
+def own_files(data: Path) -> Iterator[Path]:
+    """The small files of the folder itself: marks, and what else is remembered there. Logs are not, nor is what
+    somebody put there."""
+    for path in sorted(data.iterdir()):
+        if not OWN_NAME.fullmatch(path.name) or path.name == MARK or path.suffix == ".log":
+            continue
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _OWN_BYTES:
+            yield path
