@@ -7,6 +7,7 @@ import secrets
 from uuid import UUID
 
 _KEY = re.compile(r"tributary_([0-9a-f]{32})_[A-Za-z0-9_-]{43}", re.ASCII)
+_SESSION = re.compile(r"session_([0-9a-f]{32})_[A-Za-z0-9_-]{43}", re.ASCII)
 
 
 def make_key_secret(organisation_id: UUID) -> str:
@@ -18,6 +19,17 @@ def make_key_secret(organisation_id: UUID) -> str:
 def organisation_of(secret: str) -> UUID | None:
     """The organisation that an API key's secret names; None where it has not the form of one."""
     match = _KEY.fullmatch(secret)
+    return UUID(match[1]) if match else None
+
+
+def make_session_secret(organisation_id: UUID) -> str:
+    """The secret of a new sign-in. It leads to its organisation as a key does, and can't be taken for one."""
+    return f"session_{organisation_id.hex}_{secrets.token_urlsafe(32)}"
+
+
+def organisation_of_session(secret: str) -> UUID | None:
+    """The organisation that a sign-in's secret names; None where it has not the form of one."""
+    match = _SESSION.fullmatch(secret)
     return UUID(match[1]) if match else None
 
 

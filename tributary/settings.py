@@ -167,6 +167,13 @@ class Settings(BaseSettings):
         alias="TRIBUTARY_CORS_ORIGINS",
         description="Origins that may call from a browser, as a JSON list.",
     )
+    session_hours: float = Field(
+        168.0,
+        gt=0,
+        le=8760,
+        alias="TRIBUTARY_SESSION_HOURS",
+        description="Hours that a sign-in of a browser lasts.",
+    )
     log_level: str = Field("INFO", alias="TRIBUTARY_LOG_LEVEL", description="Level of the log on stderr.")
 
     @field_validator("data", "model_cache", mode="after")

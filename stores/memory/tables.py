@@ -48,6 +48,12 @@ class RequestRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionRow:
+    key_id: UUID
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class UsageRow:
     spent: Spent
     bill: Bill
@@ -62,6 +68,8 @@ class MemoryTables:
     organisations: dict[UUID, Organisation] = field(default_factory=dict)
     #: Each key with the digest of its secret.
     keys: dict[RowKey, tuple[ApiKey, bytes]] = field(default_factory=dict)
+    #: By organisation and digest of the secret.
+    sessions: dict[tuple[UUID, bytes], SessionRow] = field(default_factory=dict)
     bots: dict[RowKey, Bot] = field(default_factory=dict)
     conversations: dict[RowKey, ConversationRow] = field(default_factory=dict)
     messages: dict[RowKey, Message] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from stores.memory.conversations import MemoryConversations
 from stores.memory.idempotency import MemoryIdempotency
 from stores.memory.identity import MemoryIdentity
 from stores.memory.knowledge import MemoryKnowledge
+from stores.memory.sessions import MemorySessions
 from stores.memory.tables import MemoryTables
 from stores.memory.turns import MemoryTurnQueue
 from stores.memory.usage import MemoryUsage
@@ -26,6 +27,7 @@ from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.roles import SERVING_ROLE
+from stores.postgres.sessions import PostgresSessions
 from stores.postgres.turns import PostgresTurnQueue
 from stores.postgres.usage import PostgresUsage
 from stores.protocols.attachments import AttachmentStore
@@ -34,6 +36,7 @@ from stores.protocols.checkpoints import CheckpointStore
 from stores.protocols.conversations import Answer, ConversationStore, TurnQueue
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
+from stores.protocols.sessions import SessionStore
 from stores.protocols.usage import UsageLedger
 from stores.secrets import digest
 from tests.support.worlds import new_document
@@ -61,6 +64,7 @@ class ChatWorld:
     a second process."""
 
     identity: IdentityStore
+    sessions: SessionStore
     bots: BotStore
     attachments: AttachmentStore
     conversations: ConversationStore
@@ -229,6 +233,7 @@ async def _in_memory() -> ChatWorld:
     knowledge.require_room = attachments.require_document_room
     return ChatWorld(
         identity=identity,
+        sessions=MemorySessions(tables),
         bots=MemoryBots(tables, knowledge),
         attachments=attachments,
         conversations=MemoryConversations(tables, queue, checkpoints),
@@ -256,6 +261,7 @@ async def _on_postgres(stack: AsyncExitStack, dsn: str) -> ChatWorld:
     acme, globex = await _organisations(identity)
     return ChatWorld(
         identity=identity,
+        sessions=PostgresSessions(database),
         bots=PostgresBots(database),
         attachments=PostgresAttachments(database),
         conversations=PostgresConversations(database, queue),

@@ -1,0 +1,41 @@
+"""Sign-ins in memory."""
+
+from datetime import timedelta
+
+from stores.memory.tables import MemoryTables, SessionRow
+from stores.secrets import digest, make_session_secret, opens, organisation_of_session
+from tributary.domain.errors import NotFound, Unauthorized
+from tributary.domain.identity import Caller
+
+
+class MemorySessions:
+    """`SessionStore` in memory."""
+
+    def __init__(self, tables: MemoryTables) -> None:
+        self._tables = tables
+
+    async def open(self, caller: Caller, *, lifetime: timedelta) -> str:
+        if (caller.organisation_id, caller.key_id) not in self._tables.keys:
+            raise NotFound("key", caller.key_id)
+        now = self._tables.clock()
+        for key, row in list(self._tables.sessions.items()):
+            if row.expires_at <= now:
+                del self._tables.sessions[key]
+        secret = make_session_secret(caller.organisation_id)
+        self._tables.sessions[caller.organisation_id, digest(secret)] = SessionRow(caller.key_id, now + lifetime)
+        return secret
+
+    async def authenticate(self, secret: str) -> Caller:
+        organisation_id = organisation_of_session(secret)
+        for (owner, stored), row in self._tables.sessions.items():
+            if owner != organisation_id or row.expires_at <= self._tables.clock() or not opens(secret, stored):
+                continue
+            key, _ = self._tables.keys[owner, row.key_id]
+            if key.revoked_at is None:
+                return Caller(organisation_id=owner, key_id=key.id, scope=key.scope)
+        raise Unauthorized("The sign-in has ended; sign in again")
+
+    async def close(self, secret: str) -> None:
+        organisation_id = organisation_of_session(secret)
+        if organisation_id is not None:
+            self._tables.sessions.pop((organisation_id, digest(secret)), None)
