@@ -78,7 +78,7 @@ def _lifespan(settings: Settings) -> Lifespan:
             app.state.services = services
             async with _background(services):
                 yield
-            await services.turns.drain(GRACE)
+            await asyncio.gather(services.turns.drain(GRACE), services.completions.drain(GRACE))
 
     return lifespan
 

@@ -10,7 +10,7 @@ from nodes.retrieval.question_vectors import QueryEmbedding
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.blobs import BlobStore
 from stores.protocols.bots import BotStore
-from stores.protocols.conversations import ConversationStore
+from stores.protocols.conversations import TurnStore
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
@@ -37,7 +37,7 @@ class ChatPorts:
 
     retrieval: RetrievalPorts
     bots: BotStore
-    conversations: ConversationStore
+    conversations: TurnStore
     attachments: AttachmentStore
     pictures: Pictures
     models: ChatModel

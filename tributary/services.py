@@ -38,6 +38,8 @@ from stores.protocols.identity import IdentityStore
 from stores.protocols.usage import UsageLedger
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion, open_reindexing
 from tributary.backup.marks import require_whole
+from tributary.completion_assembly import open_completions
+from tributary.completions import Completions
 from tributary.files.pictures import PreparedPictures
 from tributary.files.sandbox import Sandbox
 from tributary.graph_assembly import Graphs, open_graphs
@@ -90,6 +92,7 @@ class Services:
     retrieval: Retrieval
     turns: Turns
     removal: ConversationRemoval
+    completions: Completions
     upkeep: Upkeep
     worker: Worker
     reindexing: Reindexing
@@ -296,6 +299,7 @@ def _wire(
         turns=turns,
         removal=ConversationRemoval(
             conversations=conversations,
+        completions=open_completions(settings, ports, usage, sandbox, stops, spending),
             uploads=uploads,
             keep_files=settings.keep_files_of_deleted_conversations,
         ),

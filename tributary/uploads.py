@@ -93,6 +93,16 @@ class Uploads:
         await self._attachments.delete(organisation_id, [attachment.id])
         await self.forget([attachment])
 
+    async def discard(self, organisation_id: UUID, attachments: Sequence[Attachment]) -> None:
+        """Removes attachments that no message used, in one step; those that are gone are no error.
+
+        Raises:
+            Conflict: a message uses one of them; nothing was removed.
+        """
+        if attachments:
+            await self._attachments.delete(organisation_id, [attachment.id for attachment in attachments])
+            await self.forget(attachments)
+
     async def _find(self, organisation_id: UUID, claim: AttachmentClaim, *, used: bool) -> Attachment:
         if used and not claim.get("accessToken"):
             attachment = await self._attachments.get(organisation_id, UUID(claim["id"]))

@@ -7,6 +7,7 @@ answer puts its marks so. Scripts that write no spaces have no such names.
 """
 
 import re
+from typing import NamedTuple
 
 _LABEL = r"(?:sources?|quellen?|ref(?:erence)?s?\.?)?\s*:?\s*"
 _MARK = re.compile(
@@ -16,6 +17,14 @@ _PART = re.compile(r"\d{1,3}(?:\s*[–-]\s*\d{1,3})?")
 #: The longest bracket that can still be a mark; what is longer is text and goes on at once.
 _LONGEST = 48
 _OPEN, _CLOSE = "[【［", "]】］"
+
+
+class CitationSpan(NamedTuple):
+    """Where the mark of a source stands in an answer, in characters: `answer[start:end]` is `[number]`."""
+
+    start: int
+    end: int
+    number: int
 
 
 def _numbers(inner: str) -> list[int]:
@@ -49,6 +58,10 @@ class CitationFilter:
         #: Whether a mark of a source stood right behind a word: then those of none do as well.
         self._puts_attached = False
         self.cited: set[int] = set()
+        #: The marks in what was given back, in their order.
+        self.spans: list[CitationSpan] = []
+        self._length = 0
+        self._marked: list[int] = []
 
     def feed(self, piece: str) -> str:
         """The part of the answer that is certain so far."""
@@ -66,7 +79,18 @@ class CitationFilter:
             if taken is None:
                 break
             out.append(taken)
+            self._length += len(taken)
+            self._locate()
         return "".join(out)
+
+    def _locate(self) -> None:
+        """The marks that the last unit ended with."""
+        start = self._length - sum(len(f"[{number}]") for number in self._marked)
+        for number in self._marked:
+            end = start + len(f"[{number}]")
+            self.spans.append(CitationSpan(start, end, number))
+            start = end
+        self._marked = []
 
     def _step(self, *, final: bool) -> str | None:
         """Consumes one unit of the pending text and returns what becomes of it; None to wait for more."""
@@ -149,6 +173,7 @@ class CitationFilter:
         self._puts_attached |= attached
         self._pending = self._pending[length:]
         self.cited.update(known)
+        self._marked = known
         marks = "".join(f"[{number}]" for number in known)
         self._line += marks
         self._last = "]" if marks else self._last
@@ -165,6 +190,14 @@ def clean_citations(answer: str, sources: int) -> str:
     """The answer with every mark in the form `[n]`, and marks of sources that don't exist removed."""
     reader = CitationFilter(sources)
     return reader.feed(answer) + reader.finish()
+
+
+def citation_spans(answer: str, sources: int) -> list[CitationSpan]:
+    """The marks of an answer that `CitationFilter` has given back, in their order."""
+    reader = CitationFilter(sources)
+    reader.feed(answer)
+    reader.finish()
+    return reader.spans
 
 
 def cited_numbers(answer: str, sources: int) -> frozenset[int]:

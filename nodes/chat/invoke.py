@@ -20,7 +20,7 @@ from nodes.chat.messages import Block, build_messages, file_block, has_content, 
 from nodes.chat.prompt import system_text
 from nodes.chat.state import CallerOf, ChatState, Context, Delivery
 from stores.protocols.blobs import BlobStore
-from stores.protocols.conversations import ConversationStore
+from stores.protocols.conversations import TurnStore
 from tributary.domain.conversations import Message, MessageStatus
 from tributary.domain.errors import MessageTooLarge
 from tributary.models.catalogue import Capabilities
@@ -54,7 +54,7 @@ async def invoke_model(
     runtime: Runtime[Context],
     *,
     caller: CallerOf,
-    conversations: ConversationStore,
+    conversations: TurnStore,
     blobs: BlobStore,
     pictures: Pictures,
     models: ChatModel,
@@ -125,7 +125,7 @@ def _refused(error: MessageTooLarge) -> ChatState:
 
 
 async def _history(
-    state: ChatState, runtime: Runtime[Context], caller: CallerOf, conversations: ConversationStore
+    state: ChatState, runtime: Runtime[Context], caller: CallerOf, conversations: TurnStore
 ) -> Sequence[Message]:
     turn = state["turn"]
     return await conversations.recent(

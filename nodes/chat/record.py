@@ -10,14 +10,14 @@ from nodes.chat.answering import NO_USAGE
 from nodes.chat.billing import bill_of
 from nodes.chat.citations import cited_numbers
 from nodes.chat.state import CallerOf, ChatResponse, ChatState, Context, Turn
-from stores.protocols.conversations import Answer, ConversationStore
+from stores.protocols.conversations import Answer, TurnStore
 from tributary.domain.conversations import MessageStatus
 from tributary.domain.errors import Conflict, Problem
 from tributary.domain.retrieval import Source
 
 
 async def record_question(
-    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: ConversationStore
+    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: TurnStore
 ) -> ChatState:
     """Stores the question as running. From here on a crash loses nothing: the question is there, interrupted.
 
@@ -39,7 +39,7 @@ async def record_question(
 
 
 async def record_answer(
-    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: ConversationStore
+    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: TurnStore
 ) -> ChatState:
     """Stores the answer with its sources for ever, and gives the turn its output. Of a call that failed, what was said
     until then is kept as a failed message, and the output is the problem."""

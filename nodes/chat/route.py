@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, ChatState, Context, Routes
 from nodes.retrieval.state import SearchPlan
-from stores.protocols.conversations import ConversationStore
+from stores.protocols.conversations import TurnStore
 from tributary.domain.attachments import AttachedFile, Modality
 from tributary.domain.conversations import Message
 
@@ -30,7 +30,7 @@ def routes_of(files: Sequence[AttachedFile]) -> Routes:
 
 
 async def enhance_query(
-    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: ConversationStore
+    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: TurnStore
 ) -> ChatState:
     """Plans the search: the question with the messages before it, and the pictures to search with."""
     turn = state["turn"]

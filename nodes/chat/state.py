@@ -22,6 +22,10 @@ class Context:
     organisation_id: str = ""
     #: The id of the conversation that this turn begins, where it continues none.
     conversation_id: str = ""
+    #: What the application that asks adds to the bot's prompt, for this turn.
+    instructions: str = ""
+    #: Tokens that the answer is limited to, where that is less than the bot's own limit.
+    max_output: int | None = None
 
 
 class CallerOf(Protocol):

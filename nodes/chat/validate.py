@@ -7,11 +7,12 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from nodes.chat.billing import TurnBudget, reserve_for
+from nodes.chat.prompt import prompt_with
 from nodes.chat.state import CallerOf, ChatState, Context, SaidOfModel, Turn
 from nodes.retrieval.state import KnowledgeBaseRef, WeightsDict
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.bots import BotStore
-from stores.protocols.conversations import ConversationStore
+from stores.protocols.conversations import TurnStore
 from stores.protocols.knowledge import KnowledgeReader
 from tributary.domain.attachments import MAX_FILES, AttachedFile, Attachment
 from tributary.domain.bots import Bot, CapabilityOverrides
@@ -26,7 +27,7 @@ async def validate_attachments(
     *,
     caller: CallerOf,
     bots: BotStore,
-    conversations: ConversationStore,
+    conversations: TurnStore,
     attachments: AttachmentStore,
     knowledge: KnowledgeReader,
     budget: TurnBudget,
@@ -46,7 +47,7 @@ async def _validate(
     runtime: Runtime[Context],
     caller: CallerOf,
     bots: BotStore,
-    conversations: ConversationStore,
+    conversations: TurnStore,
     attachments: AttachmentStore,
     knowledge: KnowledgeReader,
 ) -> ChatState:
@@ -64,7 +65,7 @@ async def _validate(
         attachments.resolve(organisation, claims, conversation_id=conversation_id) if claims else _nothing(),
     )
     bases = await knowledge.knowledge_bases(organisation, bot.knowledge_base_ids) if bot.knowledge_base_ids else []
-    turn = _turn(bot, bases, conversation_id, state.get("replaceMessageId"), _reserved(runtime))
+    turn = _turn(bot, bases, conversation_id, state.get("replaceMessageId"), runtime.context or Context())
     return {
         "turn": turn,
         "files": [attached_file(each) for each in resolved],
@@ -79,10 +80,9 @@ async def _validate(
     }
 
 
-def _reserved(runtime: Runtime[Context]) -> UUID:
+def _reserved(context: Context) -> UUID:
     """The id for a conversation that this turn begins: the one whose thread the server opened, where there is one."""
-    given = runtime.context.conversation_id if runtime.context else ""
-    return UUID(given) if given else new_id()
+    return UUID(context.conversation_id) if context.conversation_id else new_id()
 
 
 async def _nothing() -> Sequence[Attachment]:
@@ -90,7 +90,7 @@ async def _nothing() -> Sequence[Attachment]:
 
 
 async def _bot_of(
-    organisation: UUID, bot_id: UUID, conversation_id: UUID | None, bots: BotStore, conversations: ConversationStore
+    organisation: UUID, bot_id: UUID, conversation_id: UUID | None, bots: BotStore, conversations: TurnStore
 ) -> Bot:
     bot = await bots.get(organisation, bot_id)
     if conversation_id is not None:
@@ -101,19 +101,19 @@ async def _bot_of(
 
 
 def _turn(
-    bot: Bot, bases: Sequence[KnowledgeBase], conversation_id: UUID | None, replaces: str | None, reserved: UUID
+    bot: Bot, bases: Sequence[KnowledgeBase], conversation_id: UUID | None, replaces: str | None, context: Context
 ) -> Turn:
     if replaces and conversation_id is None:
         raise InvalidRequest("replaceMessageId needs the conversationId of its conversation")
     return Turn(
-        conversationId=str(conversation_id or reserved),
+        conversationId=str(conversation_id or _reserved(context)),
         opening=conversation_id is None,
         questionId=str(new_id()),
         answerId=str(new_id()),
         botId=str(bot.id),
         model=bot.model,
-        prompt=bot.prompt,
-        saidOfModel=_said(bot.capabilities),
+        prompt=prompt_with(bot.prompt, context.instructions),
+        saidOfModel=_said(bot.capabilities, context.max_output),
         shrinkImages=bot.shrink_images,
         weights=WeightsDict(vector=bot.weights.vector, text=bot.weights.text, importance=bot.weights.importance),
         knowledgeBases=[KnowledgeBaseRef(id=str(kb.id), name=kb.name, embedding=kb.embedding) for kb in bases],
@@ -121,13 +121,14 @@ def _turn(
     )
 
 
-def _said(overrides: CapabilityOverrides) -> SaidOfModel:
+def _said(overrides: CapabilityOverrides, longest: int | None) -> SaidOfModel:
+    limits = [limit for limit in (overrides.max_output, longest) if limit is not None]
     return SaidOfModel(
         image=overrides.image,
         pdf=overrides.pdf,
         audio=overrides.audio,
         contextWindow=overrides.context_window,
-        maxOutput=overrides.max_output,
+        maxOutput=min(limits, default=None),
     )
 
 

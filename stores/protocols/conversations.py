@@ -27,31 +27,10 @@ class Answer:
     bill: Bill = NOTHING_SPENT
 
 
-class ConversationStore(Protocol):
+class TurnStore(Protocol):
+    """What a turn asks of the place that keeps its conversation."""
+
     async def get(self, organisation_id: UUID, conversation_id: UUID) -> Conversation: ...
-
-    async def list(
-        self, organisation_id: UUID, *, bot_id: UUID | None, before: UUID | None, limit: int
-    ) -> Sequence[Conversation]:
-        """Newest first by id, those before `before`."""
-        ...
-
-    async def rename(self, organisation_id: UUID, conversation_id: UUID, title: str) -> Conversation: ...
-
-    async def delete(self, organisation_id: UUID, conversation_id: UUID) -> Sequence[Attachment]:
-        """Removes the conversation, its messages and traces, its checkpoints, and the rows of its attachments,
-        which are returned so that their blobs can be deleted.
-
-        Raises:
-            Conflict: a turn is running.
-        """
-        ...
-
-    async def messages(
-        self, organisation_id: UUID, conversation_id: UUID, *, after: UUID | None, limit: int
-    ) -> Sequence[Message]:
-        """The active branch, oldest first, those behind `after`."""
-        ...
 
     async def recent(
         self, organisation_id: UUID, conversation_id: UUID, *, limit: int, before: UUID | None = None
@@ -112,6 +91,33 @@ class ConversationStore(Protocol):
     ) -> None:
         """Marks the question `failed` or `interrupted` and keeps the problem; no answer is stored. A question whose
         turn has ended is left as it is, and one that is gone is no error. The bill is kept in any case."""
+        ...
+
+
+class ConversationStore(TurnStore, Protocol):
+    """Conversations that are kept here, with everything that people do with them."""
+
+    async def list(
+        self, organisation_id: UUID, *, bot_id: UUID | None, before: UUID | None, limit: int
+    ) -> Sequence[Conversation]:
+        """Newest first by id, those before `before`."""
+        ...
+
+    async def rename(self, organisation_id: UUID, conversation_id: UUID, title: str) -> Conversation: ...
+
+    async def delete(self, organisation_id: UUID, conversation_id: UUID) -> Sequence[Attachment]:
+        """Removes the conversation, its messages and traces, its checkpoints, and the rows of its attachments,
+        which are returned so that their blobs can be deleted.
+
+        Raises:
+            Conflict: a turn is running.
+        """
+        ...
+
+    async def messages(
+        self, organisation_id: UUID, conversation_id: UUID, *, after: UUID | None, limit: int
+    ) -> Sequence[Message]:
+        """The active branch, oldest first, those behind `after`."""
         ...
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:

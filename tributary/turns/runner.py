@@ -9,11 +9,12 @@ from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Durability
 
 from nodes.chat.billing import bill_of
 from nodes.chat.record import partial_answer
 from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context, Turn
-from stores.protocols.conversations import ConversationStore, TurnQueue
+from stores.protocols.conversations import TurnQueue, TurnStore
 from tributary.domain.attachments import AttachmentClaim
 from tributary.domain.conversations import MessageStatus
 from tributary.domain.errors import DependencyUnavailable, Problem, TributaryError
@@ -38,18 +39,23 @@ class TurnRequest:
     conversation_id: str | None = None
     attachments: Sequence[AttachmentClaim] = ()
     replace_message_id: str | None = None
+    #: See `Context`.
+    instructions: str = ""
+    max_output: int | None = None
 
 
 class CheckpointedGraph:
     """Gives each turn the chat graph with a checkpointer of its own. LangGraph's PostgreSQL saver holds one lock around
-    every statement: shared, it would queue the turns of all conversations behind each other."""
+    every statement: shared, it would queue the turns of all conversations behind each other. Without a `saver` turns
+    leave no checkpoint."""
 
-    def __init__(self, graph: ChatGraph, saver: Any) -> None:
+    def __init__(self, graph: ChatGraph, saver: Callable[[], Any] | None) -> None:
         self._graph = graph
         self._saver = saver
+        self.durability: Durability | None = "exit" if saver else None
 
     def for_one_turn(self) -> ChatGraph:
-        return self._graph.copy({"checkpointer": self._saver()})
+        return self._graph.copy({"checkpointer": self._saver()}) if self._saver else self._graph
 
 
 class Turns:
@@ -59,7 +65,7 @@ class Turns:
         self,
         *,
         graph: CheckpointedGraph,
-        conversations: ConversationStore,
+        conversations: TurnStore,
         queue: TurnQueue,
         stops: Stops,
         queue_timeout: float,
@@ -83,7 +89,7 @@ class Turns:
         given = request.conversation_id
         conversation_id = parse_id("conversation", given) if given else new_id()
         turn = RunningTurn(request.organisation_id, conversation_id)
-        with metered(self._meter()):
+        with metered(self._meter()), turn.watch.running():
             task = asyncio.create_task(self._run(turn, request), name=f"turn {conversation_id}")
         self._tasks[task] = turn
         task.add_done_callback(self._ended)
@@ -98,6 +104,16 @@ class Turns:
         """Ends the conversation's running turn, in whichever process; what was written so far is its answer."""
         await self._conversations.get(organisation_id, conversation_id)
         await self._stops.ask(conversation_id)
+
+    def leave(self, turn: RunningTurn) -> None:
+        """Ends a turn of this process whose only listener is gone: its model is stopped, and what has not begun never
+        does. One that has ended is left as it is."""
+        if self._running.get(turn.conversation_id) is turn:
+            self._stops.ask_here(turn.conversation_id)
+            return
+        for task, each in self._tasks.items():
+            if each is turn:
+                task.cancel()
 
     async def drain(self, grace: float) -> None:
         """Lets the running turns finish, for `grace` seconds; those that don't are interrupted."""
@@ -155,10 +171,10 @@ class Turns:
         stream = self._graph.for_one_turn().astream(
             _graph_input(request),
             _config(turn),
-            context=Context(organisation_id=str(turn.organisation_id), conversation_id=str(turn.conversation_id)),
+            context=_context(turn, request),
             stream_mode=["custom", "tasks", "values"],
             subgraphs=True,
-            durability="exit",
+            durability=self._graph.durability,
             output_keys=["response", "error"],
         )
         chunk: Any
@@ -214,6 +230,15 @@ def _graph_input(request: TurnRequest) -> ChatInput:
         conversationId=request.conversation_id,
         attachments=list(request.attachments),
         replaceMessageId=request.replace_message_id,
+    )
+
+
+def _context(turn: RunningTurn, request: TurnRequest) -> Context:
+    return Context(
+        organisation_id=str(turn.organisation_id),
+        conversation_id=str(turn.conversation_id),
+        instructions=request.instructions,
+        max_output=request.max_output,
     )
 
 

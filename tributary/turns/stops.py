@@ -27,6 +27,11 @@ class Stops:
         """Asks every process to end this conversation's running turn."""
         await self._signals.publish(f"{_PREFIX}{conversation_id}")
 
+    def ask_here(self, conversation_id: UUID) -> None:
+        """Asks this process alone, at once."""
+        if (event := self._asked.get(conversation_id)) is not None:
+            event.set()
+
     async def wait(self, conversation_id: UUID) -> None:
         """Returns when the running turn is asked to end."""
         await self._asked.setdefault(conversation_id, asyncio.Event()).wait()
