@@ -43,7 +43,11 @@ async def migrate(admin_dsn: str, serving_dsn: str) -> Access:
 
 def head() -> str:
     """The newest revision of this version. Revisions are named so that they sort."""
-    return max(path.stem.split("_")[0] for path in VERSIONS.glob("r*.py"))
+    return max(_revisions())
+
+
+def _revisions() -> set[str]:
+    return {path.stem.split("_")[0] for path in VERSIONS.glob("r*.py")}
 
 
 def _migrate(dsn: str) -> None:
@@ -52,7 +56,7 @@ def _migrate(dsn: str) -> None:
         _wait_for_lock(connection)
         try:
             current = _current(connection)
-            if current is not None and current > head():
+            if current is not None and current not in _revisions():
                 raise Conflict(
                     f"The database has schema {current}, made by a newer version; this one knows {head()}. "
                     "Upgrade Tributary, or restore an older backup."
