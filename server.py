@@ -43,16 +43,18 @@ ROUTERS = (
 )
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+#: Whoever embeds the application may share its services.
+Opening = Callable[[Settings], AbstractAsyncContextManager[Services]]
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
+def create_app(settings: Settings | None = None, *, opening: Opening = open_services) -> FastAPI:
     """The application. It opens its services when it starts, and lets running turns finish when it stops."""
     chosen = settings or Settings.load()
     app = FastAPI(
         title="Tributary",
         version=__version__,
         summary="Chat with your files and your knowledge bases, answered with citations.",
-        lifespan=_lifespan(chosen),
+        lifespan=_lifespan(chosen, opening),
     )
     if chosen.cors_origins:
         app.add_middleware(
@@ -71,10 +73,10 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     return app
 
 
-def _lifespan(settings: Settings) -> Lifespan:
+def _lifespan(settings: Settings, opening: Opening) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with open_services(settings) as services:
+        async with opening(settings) as services:
             app.state.services = services
             async with _background(services):
                 yield

@@ -8,6 +8,7 @@ from graphs.ports import ChatPorts
 from graphs.retrieval import RETRY, build_retrieval_graph
 from nodes.chat.capability import check_capabilities
 from nodes.chat.compose import compose_context
+from nodes.chat.forks import record_answer_or_branch, record_question_once
 from nodes.chat.invoke import invoke_model
 from nodes.chat.record import record_answer, record_question
 from nodes.chat.route import enhance_query, route_attachments
@@ -25,8 +26,9 @@ def choose_after_validation(state: ChatState) -> list[str]:
     return [END] if state.get("error") else list(PREPARATIONS)
 
 
-def build_chat_graph(ports: ChatPorts) -> Builder:
-    """Input: SPEC §2's body with the bot's id. Output: the answer of SPEC §5, or the refusal."""
+def build_chat_graph(ports: ChatPorts, *, forks: bool = False) -> Builder:
+    """Input: SPEC §2's body with the bot's id. Output: the answer of SPEC §5, or the refusal. With `forks` a turn can
+    be run again from any of its checkpoints, and becomes a branch of its conversation."""
     retrieval = ports.retrieval
     caller, conversations = retrieval.caller, ports.conversations
     builder: Builder = StateGraph(ChatState, context_schema=Context, input_schema=ChatInput, output_schema=ChatOutput)
@@ -43,7 +45,8 @@ def build_chat_graph(ports: ChatPorts) -> Builder:
         ),
         retry_policy=RETRY,
     )
-    builder.add_node("record_question", partial(record_question, caller=caller, conversations=conversations))
+    question, answer = (record_question_once, record_answer_or_branch) if forks else (record_question, record_answer)
+    builder.add_node("record_question", partial(question, caller=caller, conversations=conversations))
     builder.add_node("route_attachments", route_attachments)
     builder.add_node("enhance_query", partial(enhance_query, caller=caller, conversations=conversations))
     builder.add_node("check_capabilities", partial(check_capabilities, models=ports.models))
@@ -63,7 +66,7 @@ def build_chat_graph(ports: ChatPorts) -> Builder:
             stops=ports.stops,
         ),
     )
-    builder.add_node("record_answer", partial(record_answer, caller=caller, conversations=conversations))
+    builder.add_node("record_answer", partial(answer, caller=caller, conversations=conversations))
 
     builder.add_edge(START, "validate_attachments")
     builder.add_conditional_edges("validate_attachments", choose_after_validation, [*PREPARATIONS, END])

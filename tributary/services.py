@@ -32,7 +32,7 @@ from stores.postgres.turns import PostgresTurnQueue
 from stores.postgres.usage import PostgresUsage
 from stores.postgres.word_counts import PostgresWordCounts
 from stores.protocols.bots import BotStore
-from stores.protocols.conversations import ConversationStore
+from stores.protocols.conversations import ConversationStore, TurnQueue
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
 from stores.protocols.usage import UsageLedger
@@ -79,6 +79,7 @@ class Services:
     sign_in: SignIn
     bots: BotStore
     conversations: ConversationStore
+    queue: TurnQueue
     idempotency: IdempotencyStore
     usage: UsageLedger
     knowledge: PostgresKnowledge
@@ -276,6 +277,7 @@ def _wire(
         ),
         bots=bots,
         conversations=conversations,
+        queue=queue,
         idempotency=idempotency,
         usage=usage,
         knowledge=knowledge,

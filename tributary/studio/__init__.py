@@ -1,0 +1,1 @@
+"""LangGraph's own server over our services: what `langgraph.json` names for LangGraph Studio and for deployments."""

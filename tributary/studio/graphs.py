@@ -1,0 +1,42 @@
+"""The graphs that `langgraph.json` names, acting as the organisation that `tributary.studio.auth` found.
+
+Each factory returns a builder; LangGraph's server compiles it with a checkpointer of its own, so that runs can be
+stepped through, edited and forked. It asks a factory anew for each run and each look at a thread.
+"""
+
+from uuid import UUID
+
+from langgraph_sdk.runtime import ServerRuntime
+
+from graphs import chat, ingest, retrieval
+from graphs.chat import build_chat_graph
+from graphs.ingest import build_ingest_graph
+from graphs.retrieval import build_retrieval_graph
+from nodes.chat.state import Context
+from tributary.studio.opened import opened
+from tributary.studio.ports import chat_ports, ingest_ports
+
+#: Of those who only look at a graph's shape without having signed in: it owns nothing.
+_NOBODY = UUID(int=0)
+
+
+async def chat_graph(runtime: ServerRuntime[Context]) -> chat.Builder:
+    """A chat turn. Its input is a message and a bot's id; a thread goes on with its conversation."""
+    return build_chat_graph(chat_ports(await opened.get(), _organisation_of(runtime)), forks=True)
+
+
+async def retrieval_graph(runtime: ServerRuntime[Context]) -> retrieval.Builder:
+    """The four branches of retrieval and their merge. Its input is a search plan."""
+    return build_retrieval_graph(chat_ports(await opened.get(), _organisation_of(runtime)).retrieval)
+
+
+async def ingest_graph(runtime: ServerRuntime[Context]) -> ingest.Builder:
+    """Ingestion of one document that is in a knowledge base already, out of the workers' hands."""
+    return build_ingest_graph(ingest_ports(await opened.get(), _organisation_of(runtime)))
+
+
+def _organisation_of(runtime: ServerRuntime[Context]) -> UUID:
+    """Raises `PermissionError` where a run is to be executed and nobody has signed in."""
+    if runtime.user is None and runtime.execution_runtime is None:
+        return _NOBODY
+    return UUID(runtime.ensure_user().identity)
