@@ -21,6 +21,9 @@ class Lanes:
         """How many keys are held."""
         return len(self._waiting)
 
+    def held(self, key: Hashable) -> bool:
+        return key in self._waiting
+
     @asynccontextmanager
     async def hold(self, key: Hashable, *, patience: float) -> AsyncIterator[None]:
         """Holds `key`. Raises `TimeoutError` when it does not come free within `patience` seconds; a free one is

@@ -217,7 +217,7 @@ def _wire(
     identity, bots = PostgresIdentity(database), PostgresBots(database)
     attachments, conversations = PostgresAttachments(database), PostgresConversations(database, queue)
     knowledge, search, graph = PostgresKnowledge(database), PostgresSearch(database), graphs.graph
-    idempotency = PostgresIdempotency(database)
+    idempotency = PostgresIdempotency(database, owner=queue.process_id)
     uploads = Uploads(attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming")
     stops = Stops(signals)
     gateway = ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout)

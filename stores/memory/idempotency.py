@@ -19,7 +19,7 @@ class MemoryIdempotency:
         self._tables = tables
         self._wait = wait
         self._lease = lease
-        self._owner = new_id()
+        self.owner = new_id()
 
     async def begin(self, organisation_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
         require_request_key(key)
@@ -29,7 +29,7 @@ class MemoryIdempotency:
             row = self._tables.requests.get((organisation_id, key))
             if row is not None and not self._dead(row, fingerprint):
                 return Found(row.fingerprint, row.stored)
-            self._tables.requests[organisation_id, key] = RequestRow(fingerprint, self._owner, self._tables.clock())
+            self._tables.requests[organisation_id, key] = RequestRow(fingerprint, self.owner, self._tables.clock())
             return True
 
         return await first_or_result(attempt, fingerprint, wait=self._wait)
@@ -52,9 +52,9 @@ class MemoryIdempotency:
 
     def _dead(self, row: RequestRow, fingerprint: bytes) -> bool:
         """Whether this request may be taken over by one of the same fingerprint."""
-        expired = row.begun <= self._tables.clock() - self._lease
-        return row.stored is None and row.fingerprint == fingerprint and expired
+        dead = row.owner in self._tables.dead or row.begun <= self._tables.clock() - self._lease
+        return row.stored is None and row.fingerprint == fingerprint and dead
 
     def _own(self, organisation_id: UUID, key: str) -> RequestRow | None:
         row = self._tables.requests.get((organisation_id, key))
-        return row if row is not None and row.owner == self._owner and row.stored is None else None
+        return row if row is not None and row.owner == self.owner and row.stored is None else None

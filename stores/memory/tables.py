@@ -80,6 +80,8 @@ class MemoryTables:
     upload_days: Counter[tuple[UUID, date]] = field(default_factory=Counter)
     billing_events: list[BillingEvent] = field(default_factory=list)
     requests: dict[tuple[UUID, str], RequestRow] = field(default_factory=dict)
+    #: Owners of requests whose process is gone.
+    dead: set[UUID] = field(default_factory=set)
 
     usage: dict[RowKey, UsageRow] = field(default_factory=dict)
     #: US dollars, and when they were reserved.

@@ -35,3 +35,6 @@ class MemoryTurnQueue:
     async def claim(self, organisation_id: UUID, conversation_ids: Sequence[UUID]) -> AsyncIterator[Sequence[UUID]]:
         with self._lanes.take_free([(organisation_id, each) for each in conversation_ids]) as free:
             yield [conversation_id for _, conversation_id in free]
+
+    async def held(self, organisation_id: UUID, conversation_id: UUID) -> bool:
+        return self._lanes.held((organisation_id, conversation_id))

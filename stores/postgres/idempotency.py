@@ -9,17 +9,18 @@ from psycopg.errors import ForeignKeyViolation
 from stores.postgres.database import Database
 from stores.postgres.jsonb import as_jsonb
 from stores.postgres.statements import query, run
+from stores.postgres.turns import process_lives
 from stores.protocols.idempotency import KEPT, Stored
 from stores.repeats import LEASE, WAIT, Found, first_or_result
 from stores.requirements import require_request_key
 from tributary.domain.errors import NotFound
-from tributary.domain.ids import new_id
 
-_BEGIN = """
+_BEGIN = f"""
 INSERT INTO idempotent_requests AS known (organisation_id, key, fingerprint, owner)
 VALUES (%(organisation)s, %(key)s, %(fingerprint)s, %(owner)s)
 ON CONFLICT (organisation_id, key) DO UPDATE SET owner = EXCLUDED.owner, created_at = now()
-    WHERE known.status IS NULL AND known.fingerprint = EXCLUDED.fingerprint AND known.created_at <= now() - %(lease)s
+    WHERE known.status IS NULL AND known.fingerprint = EXCLUDED.fingerprint
+      AND (known.created_at <= now() - %(lease)s OR NOT {process_lives("known.owner")})
 RETURNING key
 """
 _FIND = """
@@ -36,16 +37,17 @@ RETURNING key
 
 
 class PostgresIdempotency:
-    """`IdempotencyStore` on PostgreSQL. One instance is one process to the others: what it began, only it completes.
+    """`IdempotencyStore` on PostgreSQL. `owner` is the process to the others (`PostgresTurnQueue.process_id`): what it
+    began, only it completes, and when it is gone anybody may take it over.
 
-    `wait` is in seconds; `lease` is how long a request may take before it counts as dead.
+    `wait` is in seconds; `lease` is how long a request may take before it counts as dead in any case.
     """
 
-    def __init__(self, database: Database, *, wait: float = WAIT, lease: timedelta = LEASE) -> None:
+    def __init__(self, database: Database, *, owner: UUID, wait: float = WAIT, lease: timedelta = LEASE) -> None:
         self._database = database
         self._wait = wait
         self._lease = lease
-        self._owner = new_id()
+        self._owner = owner
 
     async def begin(self, organisation_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
         require_request_key(key)

@@ -27,6 +27,14 @@ _ATTEMPTS = 3
 _WATCH_INTERVAL = 5.0
 
 _TRY = "SELECT key FROM unnest(%s::bigint[]) AS wanted (key) WHERE pg_try_advisory_lock(key)"
+#: A key of 64 bits as PostgreSQL lists it: two halves.
+_HELD = """
+SELECT EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted AND classid = %s::oid AND objid = %s::oid
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)
+"""
 _UNLOCK = "SELECT pg_advisory_unlock(key) FROM unnest(%s::bigint[]) AS held (key)"
 
 #: What a connection that is gone raises.
@@ -88,6 +96,14 @@ class LockSession:
             self._shielded(self._undo(call))
             raise
 
+    async def held(self, key: int) -> bool:
+        """Whether any session holds `key`, this one or another.
+
+        Raises:
+            DependencyUnavailable: nobody can say.
+        """
+        return await asyncio.shield(self._shielded(self._is_held(key)))
+
     async def give_back(self, keys: Sequence[int]) -> None:
         """Lets go of `keys`, even when the caller is cancelled meanwhile. Never fails: with a connection that is lost
         the locks are gone as well."""
@@ -102,20 +118,31 @@ class LockSession:
         return task
 
     async def _take(self, keys: Sequence[int]) -> list[int]:
+        for _ in range(_ATTEMPTS):
+            connection, rows = await self._execute(_TRY, (list(keys),))
+            if connection is self._connection:
+                taken = [int(row[0]) for row in rows]
+                self._held.update(taken)
+                return taken
+        raise _kept_ending()
+
+    async def _is_held(self, key: int) -> bool:
+        _, [(held,)] = await self._execute(_HELD, (key >> 32 & 0xFFFFFFFF, key & 0xFFFFFFFF))
+        return bool(held)
+
+    async def _execute(
+        self, statement: str, values: tuple[object, ...]
+    ) -> tuple[AsyncConnection[TupleRow], list[TupleRow]]:
+        """The rows, and the connection that they came from."""
         with translated():
             for _ in range(_ATTEMPTS):
                 connection = await self._connected()
                 try:
-                    cursor = await connection.execute(_TRY, (list(keys),))
+                    return connection, await (await connection.execute(statement, values)).fetchall()
                 except _LOST:
                     if not connection.closed:
                         raise
-                    continue
-                taken = [int(row[0]) for row in await cursor.fetchall()]
-                if connection is self._connection:
-                    self._held.update(taken)
-                    return taken
-        raise DependencyUnavailable("PostgreSQL keeps ending the connection that holds the turns")
+        raise _kept_ending()
 
     async def _undo(self, call: "asyncio.Task[list[int]]") -> None:
         await asyncio.wait([call])
@@ -168,3 +195,7 @@ class LockSession:
                     await self.take([])
                 except DependencyUnavailable as error:
                     logger.warning("the connection that holds the turns is lost: %s", error.detail)
+
+
+def _kept_ending() -> DependencyUnavailable:
+    return DependencyUnavailable("PostgreSQL keeps ending the connection that holds the turns")

@@ -9,6 +9,7 @@ from uuid import UUID
 from stores.lanes import Lanes
 from stores.postgres.lock_session import LockSession
 from tributary.domain.errors import RateLimited
+from tributary.domain.ids import new_id
 
 #: Seconds between two tries for a conversation that another process holds: the first pause, and the longest.
 _FIRST_PAUSE = 0.005
@@ -30,12 +31,15 @@ class PostgresTurnQueue:
     """
 
     def __init__(self, dsn: str, role: str | None = None) -> None:
+        #: Of this process, whose lock lives as long as its connection: others see by it that the process does.
+        self.process_id = new_id()
         self._session = LockSession(dsn, role=role, name="tributary-turns")
         self._lanes = Lanes()
 
     async def open(self) -> None:
         """Raises `DependencyUnavailable` when PostgreSQL can't be reached."""
         await self._session.open()
+        await self._session.take([process_key(self.process_id)])
 
     async def close(self) -> None:
         """Lets go of everything."""
@@ -70,6 +74,9 @@ class PostgresTurnQueue:
             finally:
                 await self._session.give_back(taken)
 
+    async def held(self, organisation_id: UUID, conversation_id: UUID) -> bool:
+        return await self._session.held(lock_key(organisation_id, conversation_id))
+
     async def _take(self, key: int, deadline: float) -> None:
         pause = _FIRST_PAUSE
         while not await self._session.take([key]):
@@ -84,6 +91,25 @@ def lock_key(organisation_id: UUID, conversation_id: UUID) -> int:
     """The conversation as a number of PostgreSQL's 64-bit lock space."""
     digest = hashlib.blake2b(b"turn" + organisation_id.bytes + conversation_id.bytes, digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
+
+
+def process_key(process_id: UUID) -> int:
+    """A process as a number of the same space: the second half of its id, which is random. See `process_lives`."""
+    return int.from_bytes(process_id.bytes[8:], "big", signed=True)
+
+
+def process_lives(column: str) -> str:
+    """The condition of a statement that the process whose id stands in `column` lives."""
+    digits = f"replace({column}::text, '-', '')"
+    return f"""
+EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND classid = ('x' || substr({digits}, 17, 8))::bit(32)::bigint::oid
+      AND objid = ('x' || substr({digits}, 25, 8))::bit(32)::bigint::oid
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)
+"""
 
 
 def _busy() -> RateLimited:

@@ -149,3 +149,7 @@ class TurnQueue(Protocol):
         """Holds, without waiting, those of the conversations that no process holds and nobody here waits for: what
         is given is held until the end, and no turn of it can start."""
         ...
+
+    async def held(self, organisation_id: UUID, conversation_id: UUID) -> bool:
+        """Whether any process holds the conversation at this moment."""
+        ...

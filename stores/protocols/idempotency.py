@@ -21,7 +21,7 @@ class IdempotencyStore(Protocol):
     async def begin(self, organisation_id: UUID, key: str, fingerprint: bytes) -> Stored | None:
         """None to the first who asks under `key`: the request is theirs to do, and to `complete` or `abandon`. The
         result to all others; while there is none yet, they wait for it for a bounded time. A request whose process
-        died is taken over by the next who asks, a bounded time after its beginning.
+        died is taken over by the next who asks.
 
         Raises:
             Conflict: the key belongs to a request with another fingerprint, or the first one is still at work.

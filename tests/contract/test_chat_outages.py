@@ -119,7 +119,7 @@ async def test_idempotency_without_its_database_says_so(
     gone: Database, ask: Callable[[PostgresIdempotency], Awaitable[object]]
 ) -> None:
     with pytest.raises(DependencyUnavailable):
-        await ask(PostgresIdempotency(gone))
+        await ask(PostgresIdempotency(gone, owner=new_id()))
 
 
 async def test_connections_that_were_cut_while_idle_are_not_noticed(

@@ -50,7 +50,7 @@ class Crowd:
 
     @property
     def idempotency(self) -> PostgresIdempotency:
-        return PostgresIdempotency(self.database)
+        return PostgresIdempotency(self.database, owner=new_id())
 
     async def turn(self, ending: str) -> None:
         """A turn with an attachment; how it ends is how `ending` says."""

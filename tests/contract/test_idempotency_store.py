@@ -81,7 +81,19 @@ async def test_of_simultaneous_requests_one_is_done(chat: ChatWorld) -> None:
     assert {type(outcome) for outcome in outcomes if outcome is not None} == {Conflict}
 
 
-async def test_a_request_whose_process_died_is_taken_over_in_the_end(chat: ChatWorld) -> None:
+async def test_a_request_whose_process_died_is_taken_over_at_once(chat: ChatWorld) -> None:
+    await chat.idempotency.begin(chat.acme, "key", MARK)
+    await chat.kill()
+    with pytest.raises(Conflict):
+        await chat.other_idempotency.begin(chat.acme, "key", b"other")
+    assert await chat.other_idempotency.begin(chat.acme, "key", MARK) is None
+    # What the dead one says now is not heard.
+    await chat.idempotency.complete(chat.acme, "key", 200, {"from": "the dead"})
+    await chat.other_idempotency.complete(chat.acme, "key", 200, BODY)
+    assert await chat.other_idempotency.begin(chat.acme, "key", MARK) == Stored(200, BODY)
+
+
+async def test_a_request_that_takes_too_long_is_taken_over_in_the_end(chat: ChatWorld) -> None:
     await chat.idempotency.begin(chat.acme, "key", MARK)
     await chat.age_requests(LEASE)
     assert await chat.other_idempotency.begin(chat.acme, "key", MARK) is None

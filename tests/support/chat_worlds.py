@@ -1,6 +1,6 @@
 """The chat's stores over one place to keep things, in memory or on PostgreSQL, and short ways to fill it."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -77,6 +77,8 @@ class ChatWorld:
     knowledge: MemoryKnowledge | PostgresKnowledge
     acme: UUID
     globex: UUID
+    #: Ends the first process as a kill would: it goes on, but for the others it is gone.
+    kill: Callable[[], Awaitable[None]]
     #: Where things are kept.
     ground: "Database | Clock"
 
@@ -231,6 +233,11 @@ async def _in_memory() -> ChatWorld:
     acme, globex = await _organisations(identity)
     attachments = MemoryAttachments(tables, knowledge)
     knowledge.require_room = attachments.require_document_room
+    idempotency = MemoryIdempotency(tables, wait=PATIENCE)
+
+    async def kill() -> None:
+        tables.dead.add(idempotency.owner)
+
     return ChatWorld(
         identity=identity,
         sessions=MemorySessions(tables),
@@ -239,13 +246,14 @@ async def _in_memory() -> ChatWorld:
         conversations=MemoryConversations(tables, queue, checkpoints),
         queue=queue,
         other_queue=queue,
-        idempotency=MemoryIdempotency(tables, wait=PATIENCE),
+        idempotency=idempotency,
         other_idempotency=MemoryIdempotency(tables, wait=PATIENCE),
         checkpoints=checkpoints,
         usage=MemoryUsage(tables, knowledge),
         knowledge=knowledge,
         acme=acme.id,
         globex=globex.id,
+        kill=kill,
         ground=clock,
     )
 
@@ -267,13 +275,14 @@ async def _on_postgres(stack: AsyncExitStack, dsn: str) -> ChatWorld:
         conversations=PostgresConversations(database, queue),
         queue=queue,
         other_queue=other_queue,
-        idempotency=PostgresIdempotency(database, wait=PATIENCE),
-        other_idempotency=PostgresIdempotency(database, wait=PATIENCE),
+        idempotency=PostgresIdempotency(database, owner=queue.process_id, wait=PATIENCE),
+        other_idempotency=PostgresIdempotency(database, owner=other_queue.process_id, wait=PATIENCE),
         checkpoints=checkpoints,
         usage=PostgresUsage(database),
         knowledge=PostgresKnowledge(database),
         acme=acme.id,
         globex=globex.id,
+        kill=queue.close,
         ground=database,
     )
 
