@@ -25,6 +25,9 @@ from tributary.routes import (
 from tributary.routes.limits import BodyLimit
 from tributary.services import Services, open_services
 from tributary.settings import Settings
+from tributary.routes.observing import Observing
+from tributary.routes.openai import routes as openai
+from tributary.routes.served import router as served
 
 #: Seconds that a shutdown gives running turns.
 GRACE = 20.0
@@ -41,6 +44,7 @@ ROUTERS = (
     usage.router,
     health.router,
 )
+    openai.router,
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 #: Whoever embeds the application may share its services.

@@ -82,10 +82,14 @@ class Completions:
         try:
             claims = await taken.claims(request.question.files)
             past = await taken.past(request.past)
+            turn = self._begin(request, bot.id, claims, past)
         except BaseException:
             await asyncio.shield(taken.discard())
             raise
-        return self._begin(request, bot.id, claims, past, taken)
+        task = asyncio.create_task(self._tidy(turn, taken), name=f"end of completion {turn.conversation_id}")
+        self._tidying.add(task)
+        task.add_done_callback(self._tidying.discard)
+        return turn
 
     def _begin(
         self,
@@ -93,10 +97,8 @@ class Completions:
         bot_id: UUID,
         claims: list[AttachmentClaim],
         past: Sequence[Message],
-        taken: "_Taken",
     ) -> RunningTurn:
         conversation_id = new_id()
-        self._conversations.open(request.organisation_id, conversation_id, bot_id, past)
         turn = self._turns.start(
             TurnRequest(
                 organisation_id=request.organisation_id,
@@ -108,9 +110,7 @@ class Completions:
                 max_output=request.max_output,
             )
         )
-        task = asyncio.create_task(self._tidy(turn, taken), name=f"end of completion {conversation_id}")
-        self._tidying.add(task)
-        task.add_done_callback(self._tidying.discard)
+        self._conversations.open(request.organisation_id, conversation_id, bot_id, past)  # read once the turn runs
         return turn
 
     async def _tidy(self, turn: RunningTurn, taken: "_Taken") -> None:

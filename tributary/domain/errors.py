@@ -47,6 +47,8 @@ class Problem(TypedDict, total=False):
     conversationId: str
     questionId: str
 
+    #: The part of the request that is meant, over interfaces that name it.
+    param: str
 
 class TributaryError(Exception):
     """Base of the tree. `detail` is written for the person who reads the response."""

@@ -3,6 +3,7 @@
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tributary.domain.errors import MessageTooLarge
+from tributary.routes.openai.errors import error_response
 from tributary.routes.problems import problem_response
 
 #: The largest that a route takes: a picture of 20 MB in base64, and its JSON.
@@ -22,7 +23,9 @@ class BodyLimit:
             return
         declared = headers.get(b"content-length", b"")
         if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
-            await problem_response(_too_large().problem())(scope, receive, send)
+            problem = _too_large().problem()
+            refusal = error_response(problem) if scope["path"].startswith("/v1/") else problem_response(problem)
+            await refusal(scope, receive, send)
             return
         await self._app(scope, _counted(receive), send)
 

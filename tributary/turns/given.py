@@ -106,3 +106,6 @@ class Unqueued:
     ) -> AbstractAsyncContextManager[Sequence[UUID]]:
         del organisation_id
         return nullcontext(conversation_ids)
+
+    async def held(self, *_: UUID, **__: UUID) -> bool:
+        return False

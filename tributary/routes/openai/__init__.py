@@ -1,0 +1,1 @@
+"""The routes of OpenAI's API that its clients need to chat with a bot: models and chat completions."""
