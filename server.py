@@ -23,11 +23,9 @@ from tributary.routes import (
     usage,
 )
 from tributary.routes.limits import BodyLimit
+from tributary.routes.openai import routes as openai
 from tributary.services import Services, open_services
 from tributary.settings import Settings
-from tributary.routes.observing import Observing
-from tributary.routes.openai import routes as openai
-from tributary.routes.served import router as served
 
 #: Seconds that a shutdown gives running turns.
 GRACE = 20.0
@@ -42,9 +40,9 @@ ROUTERS = (
     documents.router,
     pages.router,
     usage.router,
+    openai.router,
     health.router,
 )
-    openai.router,
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 #: Whoever embeds the application may share its services.

@@ -299,9 +299,9 @@ def _wire(
             knowledge=knowledge, search=search, graph=graph, queries=queries, images=images, spending=spending
         ),
         turns=turns,
+        completions=open_completions(settings, ports, usage, sandbox, stops, spending),
         removal=ConversationRemoval(
             conversations=conversations,
-        completions=open_completions(settings, ports, usage, sandbox, stops, spending),
             uploads=uploads,
             keep_files=settings.keep_files_of_deleted_conversations,
         ),

@@ -46,9 +46,9 @@ class Problem(TypedDict, total=False):
     #: Of a turn whose question was stored: what `replaceMessageId` needs to ask it again.
     conversationId: str
     questionId: str
-
     #: The part of the request that is meant, over interfaces that name it.
     param: str
+
 
 class TributaryError(Exception):
     """Base of the tree. `detail` is written for the person who reads the response."""

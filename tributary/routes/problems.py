@@ -68,13 +68,8 @@ async def _on_leaving(request: Request, _: Exception) -> JSONResponse:
 
 
 async def _on_bug(request: Request, error: Exception) -> JSONResponse:
-    # Outside of all that is ours, where the request's id is put into lines and answers.
-    request_id = request.scope.get(REQUEST_KEY, "")
-    with about(request=request_id):
-        logger.error("a request failed on a bug", exc_info=error)
-    response = problem_response(TributaryError("Something failed on our side; the log says what").problem())
-    response.headers[REQUEST_ID] = request_id
-    return response
+    logger.error("%s %s failed on a bug", request.method, request.url.path, exc_info=error)
+    return problem_response(TributaryError("Something failed on our side; the log says what").problem())
 
 
 async def response_to(request: Request, error: Exception) -> JSONResponse:
