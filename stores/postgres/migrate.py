@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import psycopg
@@ -46,8 +47,10 @@ def head() -> str:
     return max(_revisions())
 
 
-def _revisions() -> set[str]:
-    return {path.stem.split("_")[0] for path in VERSIONS.glob("r*.py")}
+@cache
+def _revisions() -> frozenset[str]:
+    """Read once, in the thread that migrates: later nobody waits for the disk."""
+    return frozenset(path.stem.split("_")[0] for path in VERSIONS.glob("r*.py"))
 
 
 def _migrate(dsn: str) -> None:
