@@ -21,11 +21,13 @@ from tributary.routes import (
     pages,
     problems,
     usage,
+    sign_in,
 )
 from tributary.routes.limits import BodyLimit
 from tributary.routes.openai import routes as openai
 from tributary.services import Services, open_services
 from tributary.settings import Settings
+from tributary.routes.served import router as served
 
 #: Seconds that a shutdown gives running turns.
 GRACE = 20.0
@@ -40,7 +42,8 @@ ROUTERS = (
     documents.router,
     pages.router,
     usage.router,
-    openai.router,
+    sign_in.router,
+    served.router,
     health.router,
 )
 

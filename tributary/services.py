@@ -62,6 +62,7 @@ from tributary.sign_in import SignIn
 from tributary.spending import Spending
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
+from tributary.retrieval_runs import RetrievalRuns
 from tributary.upkeep import ConversationRemoval, Upkeep
 from tributary.uploads import Uploads
 
@@ -96,6 +97,7 @@ class Services:
     completions: Completions
     upkeep: Upkeep
     worker: Worker
+    retrieval_runs: RetrievalRuns
     reindexing: Reindexing
     indexing: IndexTending
     chat_ports: ChatPorts
@@ -316,6 +318,7 @@ def _wire(
         worker=worker,
         reindexing=open_reindexing(settings, database, workshop, embedders, blobs, knowledge, images, spending),
         indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn), PostgresWordCounts(database)),
+        retrieval_runs=RetrievalRuns(ports=ports.retrieval, attachments=attachments, spending=spending),
         chat_ports=ports,
         ingest_ports=ingest_ports,
         checks={"postgresql": database.check, "files": blobs.check},

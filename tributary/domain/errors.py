@@ -5,6 +5,7 @@
     │   ├── Unauthorized         401 unauthorized
     │   ├── WrongToken           403 wrong_token
     │   ├── Forbidden            403 forbidden
+    │   │   └── ForeignOrigin    403 forbidden        a page of another site, with a cookie of ours
     │   ├── NotFound             404 not_found        unknown, or another organisation's
     │   ├── Conflict             409 conflict
     │   │   └── EmbeddingChanged 409 conflict
@@ -112,6 +113,12 @@ class Forbidden(CallerError):
     status = 403
     code = "forbidden"
     title = "The key's scope does not include this"
+
+
+class ForeignOrigin(Forbidden):
+    """A browser sends our cookie for a page that is not ours."""
+
+    title = "The request comes from another site"
 
 
 class NotFound(CallerError):

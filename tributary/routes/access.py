@@ -1,4 +1,4 @@
-"""Who calls: the API key of a request, and what its scope allows."""
+"""Who calls: the API key of a request, or the sign-in of a browser, and what its scope allows."""
 
 from typing import Annotated, cast
 
@@ -7,9 +7,13 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from tributary.domain.errors import Forbidden, Unauthorized
 from tributary.domain.identity import Caller, Scope
+from tributary.routes.origin import require_own_origin
 from tributary.services import Services
 
-_bearer = HTTPBearer(auto_error=False, description="An API key, as `tributary keys create` prints it")
+#: The cookie of a sign-in.
+COOKIE = "tributary_session"
+
+bearer = HTTPBearer(auto_error=False, description="An API key, as `tributary keys create` prints it")
 
 
 def services_of(request: Request) -> Services:
@@ -21,12 +25,21 @@ ServicesOf = Annotated[Services, Depends(services_of)]
 
 
 async def authenticated(
-    services: ServicesOf, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+    request: Request, services: ServicesOf, credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)]
 ) -> Caller:
-    """The caller behind the request's key."""
-    if credentials is None:
-        raise Unauthorized("Send your API key as `Authorization: Bearer …`")
-    return await services.identity.authenticate(credentials.credentials)
+    """The caller behind the request's key, or behind its cookie where it sends none."""
+    if credentials is not None:
+        return await services.identity.authenticate(credentials.credentials)
+    if secret := request.cookies.get(COOKIE):
+        require_own_origin(request)
+        return await services.sign_in.caller(secret)
+    raise Unauthorized("Send your API key as `Authorization: Bearer …`")
+
+
+async def known(caller: Annotated[Caller, Depends(authenticated)]) -> Caller:
+    """The same; from here on the log says whose request it is."""
+    also_about(organisation=str(caller.organisation_id))
+    return caller
 
 
 CallerOf = Annotated[Caller, Depends(authenticated)]

@@ -83,8 +83,7 @@ async def chat(
 ) -> Response:
     """One turn. With `Accept: text/event-stream` the same turn as server-sent events: `status`, `token`, `sources`,
     `usage`, then one `done` or one `error`."""
-    if len(body.message) > MAX_MESSAGE:
-        raise MessageTooLarge(f"A message has at most {MAX_MESSAGE:,} characters; send long texts as a file")
+    require_message_length(body.message)
     turn_request = TurnRequest(
         organisation_id=caller.organisation_id,
         bot_id=bot_id,
@@ -106,6 +105,12 @@ async def chat(
         mark=fingerprint(body.model_dump_json()),
         work=lambda: _answer(services, turn_request),
     )
+
+
+def require_message_length(message: str) -> None:
+    """Raises `MessageTooLarge`."""
+    if len(message) > MAX_MESSAGE:
+        raise MessageTooLarge(f"A message has at most {MAX_MESSAGE:,} characters; send long texts as a file")
 
 
 async def _answer(services: Services, request: TurnRequest) -> Result:

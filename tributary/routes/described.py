@@ -9,7 +9,7 @@ from tributary.domain.conversations import NotSent, Usage
 from tributary.domain.retrieval import Degradation, Source
 from tributary.routes.problems import MEDIA_TYPE
 
-_PROBLEM: dict[str, Any] = {
+PROBLEM: dict[str, Any] = {
     "type": "object",
     "title": "Problem",
     "description": "RFC 9457",
@@ -42,7 +42,7 @@ SourceDict = Annotated[dict[str, Any], _flat(Source)]
 UsageDict = Annotated[dict[str, Any], _flat(Usage)]
 DegradationDict = Annotated[dict[str, Any], _flat(Degradation)]
 NotSentDict = Annotated[dict[str, Any], _flat(NotSent)]
-ProblemDict = Annotated[dict[str, Any], WithJsonSchema(_PROBLEM)]
+ProblemDict = Annotated[dict[str, Any], WithJsonSchema(PROBLEM)]
 
 
 def events(description: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def events(description: str) -> dict[str, Any]:
 
 _WHEN = {
     401: "No valid API key",
-    403: "The key may not do this",
+    403: "The key may not do this, or a page of another site asks with the cookie of a sign-in",
     404: "Unknown, or another organisation's",
     409: "A conflict with what is stored",
     413: "Too large",
@@ -64,7 +64,7 @@ _WHEN = {
     504: "A provider did not answer in time",
 }
 #: What any route of an organisation may answer.
-_ALWAYS = (401, 404, 422, 503)
+_ALWAYS = (401, 403, 404, 422, 503)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -72,7 +72,7 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {
         status: {
             "description": _WHEN.get(status, HTTPStatus(status).phrase),
-            "content": {MEDIA_TYPE: {"schema": _PROBLEM}},
+            "content": {MEDIA_TYPE: {"schema": PROBLEM}},
         }
         for status in sorted({*_ALWAYS, *statuses})
     }
