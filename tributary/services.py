@@ -223,7 +223,7 @@ def _wire(
     uploads = Uploads(attachments=attachments, blobs=blobs, sandbox=sandbox, incoming=settings.files / "incoming")
     stops = Stops(signals)
     gateway = ModelGateway(models=models, capabilities=capabilities, timeout=settings.provider_timeout)
-    usage = PostgresUsage(database)
+    usage = PostgresUsage(database, owner=queue.process_id)
     spending = Spending(ledger=usage, prices=Prices(settings.prices, capabilities.price), learn=capabilities.of)
     ports = ChatPorts(
         retrieval=RetrievalPorts(

@@ -121,6 +121,7 @@ class MemoryConversations:
             self._tables.messages[organisation_id, question_id] = replace(question, status=status, details=details)
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:
+        self._free_dead(organisation_id)
         running = [
             message
             for key, message in self._tables.messages.items()
@@ -133,6 +134,11 @@ class MemoryConversations:
                 self._tables.messages[organisation_id, orphan.id] = interrupted
                 self._tables.reservations.pop((organisation_id, orphan.id), None)
         return len(orphans)
+
+    def _free_dead(self, organisation_id: UUID) -> None:
+        reservations, dead = self._tables.reservations, self._tables.dead
+        for key in [key for key, made in reservations.items() if key[0] == organisation_id and made.owner in dead]:
+            del reservations[key]
 
     async def trace(self, organisation_id: UUID, message_id: UUID) -> dict[str, Any]:
         if (organisation_id, message_id) not in self._tables.traces:

@@ -39,6 +39,15 @@ class ConversationRow:
     head: UUID | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    #: US dollars.
+    amount: Decimal
+    made_at: datetime
+    #: The process that made it.
+    owner: UUID | None
+
+
 @dataclass(slots=True)
 class RequestRow:
     fingerprint: bytes
@@ -84,8 +93,7 @@ class MemoryTables:
     dead: set[UUID] = field(default_factory=set)
 
     usage: dict[RowKey, UsageRow] = field(default_factory=dict)
-    #: US dollars, and when they were reserved.
-    reservations: dict[RowKey, tuple[Decimal, datetime]] = field(default_factory=dict)
+    reservations: dict[RowKey, Reservation] = field(default_factory=dict)
 
     def organisation(self, organisation_id: UUID) -> Organisation:
         """Raises `NotFound` where it is unknown."""

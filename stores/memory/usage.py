@@ -6,7 +6,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from stores.budgets import month_of, require_budget
-from stores.memory.tables import MemoryTables, UsageRow
+from stores.memory.tables import MemoryTables, Reservation, UsageRow
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.usage import RESERVED_FOR
 from tributary.domain.usage import (
@@ -25,10 +25,11 @@ _Key = tuple[date | str | UUID | None, ...]
 
 
 class MemoryUsage:
-    """`UsageLedger` in memory; storage also counts the documents of `knowledge`."""
+    """`UsageLedger` in memory; storage also counts documents of `knowledge`. `owner` is the process that reserves."""
 
-    def __init__(self, tables: MemoryTables, knowledge: KnowledgeReader) -> None:
+    def __init__(self, tables: MemoryTables, knowledge: KnowledgeReader, *, owner: UUID | None = None) -> None:
         self._tables = tables
+        self._owner = owner
         self._knowledge = knowledge
 
     async def record(self, organisation_id: UUID, bill: Bill) -> None:
@@ -38,7 +39,8 @@ class MemoryUsage:
         month = await self.month(organisation_id)
         require_budget(month, self._tables.clock())
         if month.budget is not None:
-            self._tables.reservations[organisation_id, reservation_id] = (amount, self._tables.clock())
+            made = Reservation(amount, self._tables.clock(), self._owner)
+            self._tables.reservations[organisation_id, reservation_id] = made
 
     async def check(self, organisation_id: UUID) -> None:
         require_budget(await self.month(organisation_id), self._tables.clock())
@@ -83,9 +85,9 @@ class MemoryUsage:
     def _reserved(self, organisation_id: UUID, now: datetime) -> Decimal:
         oldest = now - timedelta(seconds=RESERVED_FOR)
         found = [
-            amount
-            for (owner, _), (amount, made) in self._tables.reservations.items()
-            if owner == organisation_id and made > oldest
+            made.amount
+            for (owner, _), made in self._tables.reservations.items()
+            if owner == organisation_id and made.made_at > oldest
         ]
         return sum(found, Decimal(0))
 

@@ -9,6 +9,7 @@ from stores.postgres.chat_rows import ATTACHMENT, CONVERSATION, attachment, conv
 from stores.postgres.database import Database
 from stores.postgres.messages import read_page, read_recent
 from stores.postgres.statements import Statement, pipelined, query, run
+from stores.postgres.turns import process_lives
 from stores.protocols.conversations import Answer, TurnQueue
 from tributary.domain.attachments import Attachment
 from tributary.domain.conversations import Conversation, Message, MessageStatus
@@ -30,6 +31,11 @@ RETURNING id
 """
 # What a dead turn has reserved is free again.
 _FREE = "DELETE FROM budget_reservations WHERE organisation_id = %(organisation)s AND id = %(question)s RETURNING id"
+_FREE_DEAD = f"""
+DELETE FROM budget_reservations
+WHERE organisation_id = %(organisation)s AND owner IS NOT NULL AND NOT {process_lives("owner")}
+RETURNING id
+"""
 _TRACE = "SELECT trace FROM message_traces WHERE organisation_id = %(organisation)s AND message_id = %(message)s"
 
 _LOCK = f"{_GET} FOR UPDATE"
@@ -155,7 +161,8 @@ class PostgresConversations:
         )
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:
-        running = [row["conversation_id"] for row in await query(self._database, organisation_id, _RUNNING, {})]
+        rows, _ = await run(self._database, organisation_id, [(_RUNNING, {}), (_FREE_DEAD, {})])
+        running = [row["conversation_id"] for row in rows]
         if not running:
             return 0
         async with self._queue.claim(organisation_id, running) as held:

@@ -70,8 +70,8 @@ WITH month AS ({_OWN_MONTH}), expired AS (
     DELETE FROM budget_reservations
     WHERE organisation_id = %(organisation)s AND made_at <= now() - make_interval(secs => {RESERVED_FOR})
 ), made AS (
-    INSERT INTO budget_reservations (organisation_id, id, amount)
-    SELECT id, %(reservation)s, %(amount)s FROM month
+    INSERT INTO budget_reservations (organisation_id, id, amount, owner)
+    SELECT id, %(reservation)s, %(amount)s, %(owner)s FROM month
     WHERE budget IS NOT NULL AND coalesce(spent, 0) + coalesce(reserved, 0) < budget
     ON CONFLICT (organisation_id, id) DO NOTHING
 )
@@ -106,16 +106,17 @@ _FILTERS = {
 
 
 class PostgresUsage:
-    """`UsageLedger` on PostgreSQL."""
+    """`UsageLedger` on PostgreSQL. `owner` is the process that reserves (`PostgresTurnQueue.process_id`)."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, owner: UUID | None = None) -> None:
         self._database = database
+        self._owner = owner
 
     async def record(self, organisation_id: UUID, bill: Bill) -> None:
         await run(self._database, organisation_id, billing(bill))
 
     async def reserve(self, organisation_id: UUID, reservation_id: UUID, amount: Decimal) -> None:
-        values = {"reservation": reservation_id, "amount": amount}
+        values = {"reservation": reservation_id, "amount": amount, "owner": self._owner}
         _, rows = await run(self._database, organisation_id, [(_LOCK, {}), (_RESERVE, values)])
         require_budget(_month(_only(rows, organisation_id)), datetime.now(UTC))
 

@@ -121,7 +121,8 @@ class ConversationStore(TurnStore, Protocol):
         ...
 
     async def interrupt_orphans(self, organisation_id: UUID) -> int:
-        """Marks each running question whose conversation no process holds as `interrupted`; how many."""
+        """Marks each running question whose conversation no process holds as `interrupted`; how many. What
+        dead processes have reserved of the budget is free again."""
         ...
 
     async def trace(self, organisation_id: UUID, message_id: UUID) -> dict[str, Any]:

@@ -279,6 +279,18 @@ async def test_what_turns_of_dead_processes_have_reserved_is_free_again(chat: Ch
     assert (await chat.usage.month(chat.acme)).reserved == 0
 
 
+async def test_what_a_process_reserved_that_died_before_its_question_was_stored_is_free_again(chat: ChatWorld) -> None:
+    await limit(chat, 1.0)
+    await chat.usage.reserve(chat.acme, new_id(), Decimal("0.40"))
+    await chat.conversations.interrupt_orphans(chat.acme)
+    assert (await chat.usage.month(chat.acme)).reserved == Decimal("0.40")
+
+    await chat.kill()
+    assert await chat.conversations.interrupt_orphans(chat.acme) == 0
+
+    assert (await chat.usage.month(chat.acme)).reserved == 0
+
+
 async def test_a_new_month_has_a_new_budget_and_no_old_reservations(chat: ChatWorld) -> None:
     await limit(chat, 1.0)
     await chat.usage.reserve(chat.acme, new_id(), Decimal("0.50"))
