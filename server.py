@@ -1,14 +1,15 @@
 """HTTP assembly: the lifespan, the routes, and how errors become responses."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
 from starlette.middleware.cors import CORSMiddleware
 
 from tributary import __version__
+from tributary.background import running
 from tributary.routes import (
     attachments,
     bots,
@@ -24,13 +25,11 @@ from tributary.routes import (
     sign_in,
 )
 from tributary.routes.limits import BodyLimit
+from tributary.routes.observing import Observing
 from tributary.routes.openai import routes as openai
 from tributary.services import Services, open_services
 from tributary.settings import Settings
 from tributary.routes.served import router as served
-
-#: Seconds that a shutdown gives running turns.
-GRACE = 20.0
 
 ROUTERS = (
     attachments.router,
@@ -59,6 +58,8 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
         title="Tributary",
         version=__version__,
         summary="Chat with your files and your knowledge bases, answered with citations.",
+        # Its own would put queries, and with them tokens of attachments, into spans.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=_lifespan(chosen, opening),
     )
     if chosen.cors_origins:
@@ -66,15 +67,18 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
             CORSMiddleware,
             allow_origins=chosen.cors_origins,
             allow_methods=["*"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key"],
-            expose_headers=["Retry-After", chat.CONVERSATION],
+            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", problems.REQUEST_ID, "traceparent"],
+            expose_headers=["Retry-After", chat.CONVERSATION, problems.REQUEST_ID],
         )
     app.add_middleware(BodyLimit)
     problems.install(app)
+    app.state.stopping = asyncio.Event()
     # A stop lets running turns finish, and with them the streams that tell of them.
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call] # of sse-starlette
     for router in ROUTERS:
         app.include_router(router)
+    # The last one added is the outermost.
+    app.add_middleware(Observing)
     return app
 
 

@@ -4,6 +4,7 @@ from functools import partial
 
 from langgraph.graph import END, START, StateGraph
 
+from graphs.observed import ObservedGraph
 from graphs.ports import ChatPorts
 from graphs.retrieval import RETRY, build_retrieval_graph
 from nodes.chat.capability import check_capabilities
@@ -31,7 +32,9 @@ def build_chat_graph(ports: ChatPorts, *, forks: bool = False) -> Builder:
     be run again from any of its checkpoints, and becomes a branch of its conversation."""
     retrieval = ports.retrieval
     caller, conversations = retrieval.caller, ports.conversations
-    builder: Builder = StateGraph(ChatState, context_schema=Context, input_schema=ChatInput, output_schema=ChatOutput)
+    builder: Builder = ObservedGraph(
+        "chat", ChatState, context_schema=Context, input_schema=ChatInput, output_schema=ChatOutput
+    )
     builder.add_node(
         "validate_attachments",
         partial(

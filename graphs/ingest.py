@@ -12,6 +12,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy
 
+from graphs.observed import ObservedGraph
 from graphs.retrieval import is_transient
 from nodes.chat.state import CallerOf, Context
 from nodes.ingest.claim import Claims, claim_document, work_claimed
@@ -61,8 +62,8 @@ def choose_going_on(following: str, state: IngestState) -> str:
 
 def build_ingest_graph(ports: IngestPorts) -> Builder:
     """Input: a document's name. Output: how the run ended."""
-    builder: Builder = StateGraph(
-        IngestState, context_schema=Context, input_schema=IngestInput, output_schema=IngestOutput
+    builder: Builder = ObservedGraph(
+        "ingest", IngestState, context_schema=Context, input_schema=IngestInput, output_schema=IngestOutput
     )
     caller, staging, progress = ports.caller, ports.staging, ports.progress
     steps: dict[str, Any] = {

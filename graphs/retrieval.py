@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import RetryPolicy, Send
 
+from graphs.observed import ObservedGraph
 from graphs.ports import RetrievalPorts
 from nodes.chat.state import Context
 from nodes.retrieval.branches import degrade, degrade_images, read_map, search_graph, search_images, search_text
@@ -44,8 +45,8 @@ def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
     """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out."""
     caller, knowledge, search = ports.caller, ports.knowledge, ports.search
     questions = QuestionSearch(search, ports.queries)
-    builder: Builder = StateGraph(
-        RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
+    builder: Builder = ObservedGraph(
+        "retrieval", RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
     )
 
     def branch(name: str, node: Any, on_failure: Any, **extra: Any) -> None:

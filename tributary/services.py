@@ -1,7 +1,7 @@
 """The composition root: opens pools, stores and models in their order, and closes them in reverse."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,8 +18,9 @@ from stores.postgres.attachments import PostgresAttachments
 from stores.postgres.bots import PostgresBots
 from stores.postgres.checkpoints import Checkpoints
 from stores.postgres.conversations import PostgresConversations
-from stores.postgres.database import Database
+from stores.postgres.database import Database, sizes_of
 from stores.postgres.embedded import EmbeddedPostgres
+from stores.postgres.health import PostgresHealth
 from stores.postgres.idempotency import PostgresIdempotency
 from stores.postgres.identity import PostgresIdentity
 from stores.postgres.knowledge import PostgresKnowledge
@@ -31,11 +32,13 @@ from stores.postgres.signals import PostgresSignals
 from stores.postgres.turns import PostgresTurnQueue
 from stores.postgres.usage import PostgresUsage
 from stores.postgres.word_counts import PostgresWordCounts
+from stores.protocols.blobs import BlobStore
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import ConversationStore, TurnQueue
 from stores.protocols.idempotency import IdempotencyStore
 from stores.protocols.identity import IdentityStore
 from stores.protocols.usage import UsageLedger
+from tributary import __version__
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion, open_reindexing
 from tributary.backup.marks import require_whole
 from tributary.completion_assembly import open_completions
@@ -52,22 +55,23 @@ from tributary.knowledge import KnowledgeBases
 from tributary.knowledge_graphs import KnowledgeGraphs
 from tributary.models.capabilities import ModelCapabilities
 from tributary.models.chat import ChatModels
+from tributary.models.embedding_check import check_embedding
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
 from tributary.models.gateway import ModelGateway
 from tributary.models.pricing import Prices
+from tributary.readiness import Check, Dependencies
 from tributary.reindexing import Reindexing
 from tributary.retrieval import Retrieval
 from tributary.settings import Settings
 from tributary.sign_in import SignIn
 from tributary.spending import Spending
+from tributary.telemetry.gauges import Gauges
+from tributary.telemetry.tracing import tracing
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
 from tributary.retrieval_runs import RetrievalRuns
 from tributary.upkeep import ConversationRemoval, Upkeep
 from tributary.uploads import Uploads
-
-Check = Callable[[], Awaitable[None]]
-
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -103,8 +107,9 @@ class Services:
     chat_ports: ChatPorts
     #: For runs that no worker makes: each claims its document first.
     ingest_ports: IngestPorts
-    #: What `/readyz` asks, by name.
-    checks: dict[str, Check]
+    #: What `/readyz` asks, and what `/metrics` tells.
+    dependencies: Dependencies
+    gauges: Gauges
 
 
 def acting_as(organisation_id: UUID) -> CallerOf:
@@ -162,6 +167,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         Conflict: a newer version wrote the database.
     """
     async with AsyncExitStack() as stack:
+        await stack.enter_async_context(tracing(settings.traces_endpoint, version=__version__))
         database = await stack.enter_async_context(open_database(settings))
         yield await _assemble(settings, database, stack)
 
@@ -193,6 +199,16 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     return _wire(
         settings, database, sandbox, workshop, embedders, models, capabilities, signals, queue, checkpoints, graphs
     )
+
+
+def _dependencies(settings: Settings, health: PostgresHealth, blobs: BlobStore, graphs: Graphs) -> Dependencies:
+    needed: dict[str, Check] = {"postgresql": health.reachable, "migrations": health.migrated}
+    needed["s3" if settings.s3_bucket else "files"] = blobs.check
+    # Without these, answers say what they lack, and documents wait.
+    useful: dict[str, Check] = {"embedder": lambda: check_embedding(settings), "worker": health.worked}
+    if graphs.remote is not None:
+        useful["neo4j"] = graphs.remote.check
+    return Dependencies(needed, useful)
 
 
 def _make_folders(settings: Settings) -> None:
@@ -252,6 +268,7 @@ def _wire(
         queue_timeout=settings.queue_timeout,
         meter=spending.turn_meter,
     )
+    health = PostgresHealth(database)
     departures = Departures(signals)
     documents, worker, ingest_ports = open_ingestion(
         settings,
@@ -321,5 +338,8 @@ def _wire(
         retrieval_runs=RetrievalRuns(ports=ports.retrieval, attachments=attachments, spending=spending),
         chat_ports=ports,
         ingest_ports=ingest_ports,
-        checks={"postgresql": database.check, "files": blobs.check},
+        dependencies=_dependencies(settings, health, blobs, graphs),
+        gauges=Gauges(
+            lambda: {"stores": sizes_of(database.pool), "checkpoints": checkpoints.sizes()}, health.queue_depth
+        ),
     )

@@ -2,7 +2,8 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+from urllib.parse import unquote, urlsplit
 
 import platformdirs
 from pydantic import Field, SecretStr, field_validator
@@ -24,6 +25,11 @@ def default_data_folder() -> Path:
 def default_model_cache() -> Path:
     """The user's cache folder: what lies there is derived, and shared by all data folders."""
     return Path(platformdirs.user_cache_dir("tributary", appauthor=False)) / "models"
+
+
+def _password(address: str) -> str:
+    """The password in an address such as that of a database."""
+    return unquote(urlsplit(address).password or "") if "://" in address else ""
 
 
 class Settings(BaseSettings):
@@ -174,7 +180,31 @@ class Settings(BaseSettings):
         alias="TRIBUTARY_SESSION_HOURS",
         description="Hours that a sign-in of a browser lasts.",
     )
+    shutdown_grace: float = Field(
+        20.0,
+        ge=0,
+        alias="TRIBUTARY_SHUTDOWN_GRACE",
+        description="Seconds that a stop gives running turns to finish.",
+    )
     log_level: str = Field("INFO", alias="TRIBUTARY_LOG_LEVEL", description="Level of the log on stderr.")
+    log_format: Literal["text", "json"] = Field(
+        "text", alias="TRIBUTARY_LOG_FORMAT", description="`text` for people, `json` for one object a line."
+    )
+    metrics_address: str | None = Field(
+        None,
+        alias="TRIBUTARY_METRICS_ADDRESS",
+        description="Where `tributary worker` gives its figures to Prometheus, as HOST:PORT; `serve` does at /metrics.",
+    )
+    otlp_endpoint: str | None = Field(
+        None,
+        alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Sends traces to this OpenTelemetry collector (OTLP over HTTP); needs the extra `otel`.",
+    )
+    otlp_traces_endpoint: str | None = Field(
+        None,
+        alias="OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        description="The same as a whole address, where traces have one of their own.",
+    )
 
     @field_validator("data", "model_cache", mode="after")
     @classmethod
@@ -185,6 +215,18 @@ class Settings(BaseSettings):
     def load(cls, **overrides: Any) -> "Settings":
         """The environment's settings; overrides (of the command line) that are not None win."""
         return cls(**{name: value for name, value in overrides.items() if value is not None})
+
+    @property
+    def traces_endpoint(self) -> str:
+        """Where traces go, as a whole address; empty for nowhere."""
+        base = (self.otlp_endpoint or "").rstrip("/")
+        return self.otlp_traces_endpoint or (f"{base}/v1/traces" if base else "")
+
+    @property
+    def secrets(self) -> list[str]:
+        """The values that no log may hold."""
+        whole = [value.get_secret_value() for _, value in self if isinstance(value, SecretStr)]
+        return [*whole, *(part for each in whole if (part := _password(each)))]
 
     @property
     def files(self) -> Path:

@@ -17,6 +17,7 @@ from stores.protocols.blobs import BlobStore
 from stores.protocols.staging import Staging
 from tributary.domain.knowledge import ChunkDraft, Stage
 from tributary.models.protocols import ImageSpaces, TextEmbedder, Vectors
+from tributary.telemetry.metrics import CHUNKS_EMBEDDED, provider_of
 
 #: Chunks of one call. Small enough for a question to get in between soon, and for little to be lost in a crash; large
 #: enough to keep the model busy.
@@ -63,4 +64,6 @@ def vectors_of_batch(start: int) -> Product[Vectors]:
 
 
 async def _embed(embedder: TextEmbedder, batch: Sequence[ChunkDraft], title: str) -> Vectors:
-    return await embedder.embed_documents([embedding_text(draft, title) for draft in batch])
+    vectors = await embedder.embed_documents([embedding_text(draft, title) for draft in batch])
+    CHUNKS_EMBEDDED.labels(provider_of(embedder.name)).inc(len(batch))
+    return vectors

@@ -8,7 +8,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from stores.plain_state import PlainSerializer
-from stores.postgres.database import make_pool, translated
+from stores.postgres.database import make_pool, sizes_of, translated
 
 
 class Checkpoints:
@@ -29,6 +29,10 @@ class Checkpoints:
 
     async def close(self) -> None:
         await self._pool.close()
+
+    def sizes(self) -> dict[str, int]:
+        """Of the pool; see `sizes_of`."""
+        return sizes_of(self._pool)
 
     def saver(self) -> AsyncPostgresSaver:
         return _Saver(self._pool, serde=self._serializer)

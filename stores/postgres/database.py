@@ -15,6 +15,8 @@ from psycopg.rows import DictRow, dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from tributary.domain.errors import DependencyUnavailable, InvalidRequest
+from tributary.telemetry.metrics import DATABASE_SECONDS, timed
+from tributary.telemetry.tracing import span
 
 Connection = AsyncConnection[DictRow]
 Pool = AsyncConnectionPool[Connection]
@@ -84,6 +86,13 @@ def make_pool(dsn: str, *, role: str | None, size: int, name: str) -> Pool:
     )
 
 
+def sizes_of(pool: Pool) -> dict[str, int]:
+    """Its connections `in_use` and `idle`, and how many are `waiting` for one."""
+    sizes = pool.get_stats()
+    idle = sizes.get("pool_available", 0)
+    return {"in_use": sizes.get("pool_size", 0) - idle, "idle": idle, "waiting": sizes.get("requests_waiting", 0)}
+
+
 class Database:
     """Hands out connections inside a transaction that sees one organisation, and no other."""
 
@@ -106,7 +115,7 @@ class Database:
     async def organisation(self, organisation_id: UUID) -> AsyncIterator[Connection]:
         """A transaction of `organisation_id`: the setting lives as long as the transaction, so that a pooled
         connection never carries it to the next caller."""
-        with translated():
+        with translated(), timed(DATABASE_SECONDS), span("postgresql"):
             async with self.pool.connection() as connection, connection.transaction():
                 await connection.execute("SELECT set_config('app.organisation', %s, true)", (str(organisation_id),))
                 yield connection

@@ -21,7 +21,7 @@ from tests.support.postgres import Server
 from tributary.domain.identity import Scope
 
 #: Prefixes of our settings: what a developer has set must not reach a test.
-OURS = ("TRIBUTARY_", "S3_", "NEO4J_", "OPENAI_", "OPENROUTER_", "GOOGLE_", "DATABASE_")
+OURS = ("TRIBUTARY_", "OTEL_", "S3_", "NEO4J_", "OPENAI_", "OPENROUTER_", "GOOGLE_", "DATABASE_")
 READY = re.compile(r"Tributary ready at (http://\S+)")
 
 

@@ -1,7 +1,6 @@
 """Options that commands share, and how a command runs."""
 
 import asyncio
-import logging
 import signal
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,6 +12,7 @@ from rich.console import Console
 
 from tributary.domain.errors import TributaryError
 from tributary.settings import Settings
+from tributary.telemetry import logs
 
 T = TypeVar("T")
 
@@ -71,12 +71,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def configure_logging(settings: Settings) -> None:
-    """One line an event on stderr. Libraries speak up from WARNING on."""
-    logging.basicConfig(
-        level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    for name in ("tributary", "stores", "nodes", "graphs", "server"):
-        logging.getLogger(name).setLevel(settings.log_level.upper())
+    """The log on stderr, without the secrets that the settings name."""
+    logs.configure(settings.log_level, as_json=settings.log_format == "json", secrets=settings.secrets)
 
 
 async def _until_told_to_stop(command: Callable[[], Awaitable[T]], *, own_signals: bool) -> T:

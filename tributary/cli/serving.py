@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import signal
 import socket
 
@@ -9,12 +10,27 @@ import typer
 import uvicorn
 from fastapi import FastAPI
 
-from server import GRACE, create_app
+from server import create_app, drain
 from tributary.cli.options import console
 from tributary.demo.setup import Demo, set_up_demo
 from tributary.domain.errors import Conflict, DependencyUnavailable
 from tributary.services import Services
 from tributary.settings import Settings
+
+
+#: Seconds beyond the grace in which those who listen hear how their turns ended.
+LAST_WORDS = 5
+
+
+class _Server(uvicorn.Server):
+    """Lets turns finish while it waits for the connections that hear of them."""
+
+    def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await asyncio.gather(drain(self._app), super().shutdown(sockets))
 
 
 async def serve(settings: Settings, *, host: str, port: int, demo: bool) -> None:
@@ -30,8 +46,16 @@ async def serve(settings: Settings, *, host: str, port: int, demo: bool) -> None
     # uvicorn stops in good order and then raises the signal once more, for whoever stood here before it: nobody.
     for stop in (signal.SIGTERM, signal.SIGINT):
         signal.signal(stop, lambda *_: None)
-    server = uvicorn.Server(
-        uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=int(GRACE))
+    server = _Server(
+        app,
+        uvicorn.Config(
+            app,
+            # Its own access log holds queries, and with them tokens; its handlers know nothing of what to strike.
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=math.ceil(settings.shutdown_grace) + LAST_WORDS,
+        ),
     )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     try:

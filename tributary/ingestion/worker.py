@@ -21,6 +21,8 @@ from tributary.domain.knowledge import Document, DocumentStatus
 from tributary.ingestion.departures import Departures
 from tributary.ingestion.progress import ProgressReports
 from tributary.ingestion.solitude import Solitude
+from tributary.telemetry.redaction import words_of
+from tributary.telemetry.work import document_at_work, document_done
 
 logger = logging.getLogger(__name__)
 
@@ -93,11 +95,14 @@ class Worker:
     async def perform(self, task: IngestTask) -> float | None:
         """One try at a document. None when it is settled, else the seconds until the next try."""
         place = Place(task.organisation_id, task.knowledge_base_id, task.document_id, task.revision)
-        async with self._solitude.enter(alone=task.deaths > 0):
-            error = await (self._outcome(task) if task.deaths < MAX_DEATHS else self._verdict(place, task.deaths))
-        delay = await self._settle(place, task, error)
-        if delay is None:
-            await self._staging.clear(task.document_id, through=task.revision)
+        with document_at_work(task.organisation_id, task.document_id):
+            async with self._solitude.enter(alone=task.deaths > 0):
+                error = await (self._outcome(task) if task.deaths < MAX_DEATHS else self._verdict(place, task.deaths))
+            delay = await self._settle(place, task, error)
+            if delay is None:
+                await self._staging.clear(task.document_id, through=task.revision)
+        if error is not None:
+            document_done("failed" if delay is None else "retried")
         return delay
 
     async def _outcome(self, task: IngestTask) -> BaseException | None:
@@ -116,6 +121,7 @@ class Worker:
             return error
         ended: Mapping[str, Any] = {"outcome": SUPERSEDED} if run.cancelled() else run.result()
         logger.info("document %s: %s, %d chunks", task.document_id, ended["outcome"], ended.get("chunkCount", 0))
+        document_done(ended["outcome"])
         if ended["outcome"] == SUPERSEDED:
             await self._remove_facts(task)
         return None
@@ -160,7 +166,7 @@ class Worker:
         if not await self._tell(place, DocumentStatus.QUEUED if again else DocumentStatus.FAILED, error) or not again:
             return None
         delay = max(error.retry_after or 0.0, min(LONGEST_DELAY, FIRST_DELAY * 2.0**task.attempts))
-        logger.warning("document %s is tried again in %.0f s: %s", task.document_id, delay, error.detail)
+        logger.warning("document %s is tried again in %.0f s: %s", task.document_id, delay, words_of(error))
         return delay
 
     async def _tell(self, place: Place, status: DocumentStatus, error: TributaryError) -> bool:

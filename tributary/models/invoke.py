@@ -27,6 +27,7 @@ from tributary.models.pieces import PieceJoiner
 from tributary.models.retry import Attempts, RetryPolicy
 from tributary.models.tokens import estimate_message_tokens, estimate_tokens
 from tributary.models.transport import noting_responses
+from tributary.telemetry.calls import model_call
 
 _FINISH = {"STOP": "stop", "end_turn": "stop", "MAX_TOKENS": "length", "max_tokens": "length"}
 _FILTERED = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "content_filter"}
@@ -85,13 +86,15 @@ async def stream_answer(
         answer = _Answer(name, provider, messages)
         try:
             await admit(name)
-            async with aclosing(_chunks(model, sent, config, timeout, name, _limit(provider, max_output))) as chunks:
-                async for chunk in chunks:
-                    if text := answer.take(chunk):
-                        yield Delta(text)
-            if text := answer.rest():
-                yield Delta(text)
-            finish = answer.finish()
+            with model_call(name, "chat"):
+                chunks = _chunks(model, sent, config, timeout, name, _limit(provider, max_output))
+                async with aclosing(chunks):
+                    async for chunk in chunks:
+                        if text := answer.take(chunk):
+                            yield Delta(text)
+                if text := answer.rest():
+                    yield Delta(text)
+                finish = answer.finish()
         except TributaryError as error:
             if answer.begun:
                 raise

@@ -13,6 +13,7 @@ from decimal import Decimal
 from tributary.domain.conversations import Cost, Usage
 from tributary.domain.ids import new_id
 from tributary.domain.usage import Spent, UsageKind
+from tributary.telemetry.metrics import count_tokens
 
 #: The cost of a call in US dollars; None where nobody knows it.
 Pricing = Callable[["ModelCall"], Decimal | None]
@@ -108,6 +109,8 @@ def metered(meter: Meter) -> Iterator[Meter]:
 def note(call: ModelCall) -> Cost:
     """Counts a call with the meter of whoever works here, and says what it cost; nothing where nobody meters."""
     meter = _meter.get()
+    kind = "embedding" if call.kind is UsageKind.EMBEDDING else "chat"
+    count_tokens(call.model, kind, read=call.input_tokens, written=call.output_tokens)
     return Cost() if meter is None else _told(meter.note(call))
 
 

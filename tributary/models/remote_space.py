@@ -13,6 +13,7 @@ from tributary.models.faults import cause, provider_failures, translate
 from tributary.models.metering import ModelCall, admit, note
 from tributary.models.protocols import Vectors
 from tributary.models.retry import RetryPolicy, retrying
+from tributary.telemetry.calls import model_call
 
 Call = TypeVar("Call")
 
@@ -57,16 +58,20 @@ class RemoteSpace(Generic[Call]):
     async def _once(self, send: Callable[[Call], Awaitable[Embedded]], count: int, tokens: int) -> Vectors:
         call = await self._opened()
         await admit(self.name)
+        with model_call(self.name, "embedding"):
+            answer = await self._answer(send, call)
+        counted = tokens if answer.tokens is None else answer.tokens
+        note(ModelCall(self.name, UsageKind.EMBEDDING, counted, estimated=answer.tokens is None))
+        return self._checked(answer.rows, count)
+
+    async def _answer(self, send: Callable[[Call], Awaitable[Embedded]], call: Call) -> Embedded:
         try:
             async with asyncio.timeout(self.timeout):
-                answer = await send(call)
+                return await send(call)
         except TimeoutError as error:
             raise ProviderTimeout(f"{self.name} did not answer within {self.timeout:g} s") from error
         except provider_failures() as error:
             raise translate(error, self.name) from cause(error)
-        counted = tokens if answer.tokens is None else answer.tokens
-        note(ModelCall(self.name, UsageKind.EMBEDDING, counted, estimated=answer.tokens is None))
-        return self._checked(answer.rows, count)
 
     async def _opened(self) -> Call:
         async with self._opening:

@@ -9,6 +9,7 @@ from tributary.domain.errors import Forbidden, Unauthorized
 from tributary.domain.identity import Caller, Scope
 from tributary.routes.origin import require_own_origin
 from tributary.services import Services
+from tributary.telemetry.context import also_about
 
 #: The cookie of a sign-in.
 COOKIE = "tributary_session"
@@ -42,7 +43,13 @@ async def known(caller: Annotated[Caller, Depends(authenticated)]) -> Caller:
     return caller
 
 
-CallerOf = Annotated[Caller, Depends(authenticated)]
+async def known(caller: Annotated[Caller, Depends(authenticated)]) -> Caller:
+    """The same; from here on the log says whose request it is."""
+    also_about(organisation=str(caller.organisation_id))
+    return caller
+
+
+CallerOf = Annotated[Caller, Depends(known)]
 
 
 async def fully_scoped(caller: CallerOf) -> Caller:

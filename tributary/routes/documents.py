@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from tributary.routes.file_results import Outcome, one_by_one
 from tributary.routes.idempotency import Key, Result, fingerprint, once
 from tributary.routes.multipart import Form, ReceivedFile, receive_form
 from tributary.routes.shapes import Body, Cursor, Limit, Name, Page, Shape, page_of, storable
+from tributary.routes.streams import until
 from tributary.services import Services
 
 router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"], responses=problems())
@@ -275,17 +276,22 @@ async def _chunk(kb_id: str, document_id: str, chunk_id: str, caller: CallerOf, 
 
 
 @router.get("/{document_id}/events", response_class=EventSourceResponse, responses=PROGRESS_EVENTS)
-async def follow_document(kb_id: str, document_id: str, caller: CallerOf, services: ServicesOf) -> Response:
+async def follow_document(
+    kb_id: str, document_id: str, request: Request, caller: CallerOf, services: ServicesOf
+) -> Response:
     """The document's progress as server-sent events `progress`, until it is ready or has failed. The first tells its
     state at that moment, so that a client that connects again misses nothing and needs no `Last-Event-ID`."""
     ids = _ids(kb_id, document_id)
     await services.knowledge.document(caller.organisation_id, *ids)
 
-    async def events() -> AsyncIterator[ServerSentEvent]:
+    async def events() -> AsyncGenerator[ServerSentEvent, None]:
         try:
             async for document in services.documents.progress(caller.organisation_id, *ids):
                 yield ServerSentEvent(data=shape(document).model_dump_json(by_alias=True), event="progress")
         except TributaryError as error:  # deleted meanwhile, or the database is away
             yield ServerSentEvent(data=json.dumps(error.problem()), event="error")
 
-    return EventSourceResponse(events(), ping=10, headers={"Cache-Control": "no-store"})
+    # Clients connect again by themselves: a server that stops does not wait for a document.
+    return EventSourceResponse(
+        until(request.app.state.stopping, events()), ping=10, headers={"Cache-Control": "no-store"}
+    )

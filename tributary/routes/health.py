@@ -1,30 +1,51 @@
-"""Whether the process lives, and whether it can serve."""
+"""Whether the process lives, whether it can serve, and its figures."""
 
-from fastapi import APIRouter
+from typing import Literal
+
+from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
+from prometheus_client import CONTENT_TYPE_LATEST
 
-from tributary.domain.errors import DependencyError
+from tributary.readiness import Readiness
 from tributary.routes.access import ServicesOf
+from tributary.routes.shapes import Shape
 
 router = APIRouter(tags=["operations"])
 
 
-@router.get("/healthz")
+class HealthShape(Shape):
+    status: Literal["ok"]
+
+
+class ReadinessShape(Shape):
+    status: Literal["ready", "degraded", "unavailable"]
+    dependencies: dict[str, str]
+
+
+@router.get("/healthz", response_model=HealthShape)
 async def healthz() -> dict[str, str]:
     """Answers while the event loop turns."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.get(
+    "/readyz",
+    response_model=ReadinessShape,
+    responses={503: {"model": ReadinessShape, "description": "A turn could not be answered"}},
+)
 async def readyz(services: ServicesOf) -> JSONResponse:
-    """Asks each dependency; 503 when one that a turn can't do without is missing."""
-    states: dict[str, str] = {}
-    for name, check in services.checks.items():
-        try:
-            await check()
-            states[name] = "ok"
-        except DependencyError as error:
-            states[name] = error.detail
-    ready = all(state == "ok" for state in states.values())
-    body = {"status": "ready" if ready else "unavailable", "dependencies": states}
+    """Each dependency by name: `ok`, or what is the matter. 503 when one is missing that a turn can't do without."""
+    report = await services.dependencies.report()
+    ready = report.status is not Readiness.UNAVAILABLE
+    body = {"status": report.status.value, "dependencies": dict(report.dependencies)}
     return JSONResponse(body, status_code=200 if ready else 503)
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"description": "Figures of this process, for Prometheus", "content": {"text/plain": {}}}},
+)
+async def metrics(services: ServicesOf) -> Response:
+    """Prometheus' text format. Nothing in it is of an organisation."""
+    return Response(await services.gauges.exposition(), headers={"Content-Type": CONTENT_TYPE_LATEST})

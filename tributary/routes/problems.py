@@ -11,8 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from tributary.domain.errors import InvalidRequest, Problem, TributaryError
+from tributary.telemetry.context import about
+from tributary.telemetry.redaction import words_of
 
 MEDIA_TYPE = "application/problem+json"
+REQUEST_ID = "X-Request-ID"
+#: Of a scope: the request's id.
+REQUEST_KEY = "tributary.request_id"
 
 logger = logging.getLogger(__name__)
 
@@ -25,10 +30,10 @@ def problem_response(problem: Problem, **extra: Any) -> JSONResponse:
     return JSONResponse({**problem, **extra}, status_code=problem["status"], media_type=MEDIA_TYPE, headers=headers)
 
 
-async def _on_our_error(request: Request, error: Exception) -> JSONResponse:
+async def _on_our_error(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, TributaryError)
     if error.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        logger.warning("%s %s: %s", request.method, request.url.path, error.detail, exc_info=error)
+        logger.warning("%s", words_of(error), exc_info=error)
     return problem_response(error.problem())
 
 
@@ -61,15 +66,20 @@ async def _on_http(_: Request, error: Exception) -> JSONResponse:
     return response
 
 
-async def _on_leaving(request: Request, _: Exception) -> JSONResponse:
+async def _on_leaving(_: Request, __: Exception) -> JSONResponse:
     """A client that left while it was still sending hears no answer, and did nothing wrong."""
-    logger.info("%s %s: the client left", request.method, request.url.path)
+    logger.info("the client left while it was sending")
     return problem_response(InvalidRequest("The request ended before its body was whole").problem())
 
 
 async def _on_bug(request: Request, error: Exception) -> JSONResponse:
-    logger.error("%s %s failed on a bug", request.method, request.url.path, exc_info=error)
-    return problem_response(TributaryError("Something failed on our side; the log says what").problem())
+    # Outside of all that is ours, where the request's id is put into lines and answers.
+    request_id = request.scope.get(REQUEST_KEY, "")
+    with about(request=request_id):
+        logger.error("a request failed on a bug", exc_info=error)
+    response = problem_response(TributaryError("Something failed on our side; the log says what").problem())
+    response.headers[REQUEST_ID] = request_id
+    return response
 
 
 async def response_to(request: Request, error: Exception) -> JSONResponse:

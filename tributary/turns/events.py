@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 from nodes.chat.state import ChatResponse
 from tributary.domain.errors import Problem
 from tributary.domain.retrieval import Source
+from tributary.telemetry.work import TurnWatch
 
 
 class TurnEvent(TypedDict):
@@ -29,6 +30,7 @@ class RunningTurn:
         self.problem: Problem | None = None
         #: Of the question, once it is stored.
         self.question_id = ""
+        self.watch = TurnWatch(organisation_id, conversation_id)
         self._log: list[TurnEvent] = []
         self._changed = asyncio.Event()
         self._begun = asyncio.Event()
@@ -36,6 +38,8 @@ class RunningTurn:
 
     def publish(self, event: str, data: Any) -> None:
         self._log.append(TurnEvent(event=event, data=data))
+        if event == "token":
+            self.watch.token()
         if event in ("token", "done", "error"):
             self._begun.set()
         self._changed.set()

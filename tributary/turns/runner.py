@@ -20,6 +20,7 @@ from tributary.domain.conversations import MessageStatus
 from tributary.domain.errors import DependencyUnavailable, Problem, TributaryError
 from tributary.domain.ids import new_id, parse_id, thread_id
 from tributary.models.metering import Meter, metered, plain_meter
+from tributary.telemetry.tracing import describe
 from tributary.turns.events import RunningTurn
 from tributary.turns.stops import Stops
 from tributary.turns.trace import TraceRecorder
@@ -27,6 +28,10 @@ from tributary.turns.trace import TraceRecorder
 ChatGraph = CompiledStateGraph[ChatState, Context, ChatInput, ChatOutput]
 
 logger = logging.getLogger(__name__)
+
+INTERRUPTED = "interrupted"
+#: Seconds after which a turn is better sent again to a server that stops: to whoever serves then.
+COME_AGAIN = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +84,22 @@ class Turns:
         self._meter = meter
         self._tasks: dict[asyncio.Task[None], RunningTurn] = {}
         self._running: dict[UUID, RunningTurn] = {}
+        self._stopping = False
 
     def start(self, request: TurnRequest) -> RunningTurn:
         """Begins the turn, or queues it behind the conversation's others. It goes on whoever listens.
 
         Raises:
             NotFound: the conversation's id is no id.
+            DependencyUnavailable: the server is stopping.
         """
+        if self._stopping:
+            raise DependencyUnavailable("The server is stopping; send it again", retry_after=COME_AGAIN)
         given = request.conversation_id
         conversation_id = parse_id("conversation", given) if given else new_id()
         turn = RunningTurn(request.organisation_id, conversation_id)
         with metered(self._meter()), turn.watch.running():
-            task = asyncio.create_task(self._run(turn, request), name=f"turn {conversation_id}")
+            task = asyncio.create_task(self._watched(turn, request), name=f"turn {conversation_id}")
         self._tasks[task] = turn
         task.add_done_callback(self._ended)
         return turn
@@ -116,7 +125,9 @@ class Turns:
                 task.cancel()
 
     async def drain(self, grace: float) -> None:
-        """Lets the running turns finish, for `grace` seconds; those that don't are interrupted."""
+        """Lets the running turns finish, for `grace` seconds; those that don't are interrupted. Begins none from now
+        on. May be called again."""
+        self._stopping = True
         if self._tasks:
             await asyncio.wait(list(self._tasks), timeout=grace)
         for task in list(self._tasks):
@@ -131,6 +142,12 @@ class Turns:
         elif (error := task.exception()) is not None:
             logger.error("a turn failed on a bug", exc_info=error)
             turn.fail(TributaryError("The answer failed on an internal error").problem())
+        turn.watch.ended(_outcome(turn))
+
+    async def _watched(self, turn: RunningTurn, request: TurnRequest) -> None:
+        with turn.watch.running():
+            await self._run(turn, request)
+            describe(tributary__outcome=_outcome(turn))
 
     async def _run(self, turn: RunningTurn, request: TurnRequest) -> None:
         begun: list[Turn] = []
@@ -214,6 +231,16 @@ class Turns:
         )
 
 
+def _outcome(turn: RunningTurn) -> str:
+    """How a turn that has ended did."""
+    if turn.response is not None:
+        return turn.response["status"]
+    problem = turn.problem or _interrupted()
+    if problem["code"] == INTERRUPTED:
+        return INTERRUPTED
+    return "failed" if turn.question_id or problem["status"] >= 500 else "refused"
+
+
 def _conclude(turn: RunningTurn, output: ChatOutput) -> None:
     response, problem = output.get("response"), output.get("error")
     if problem:
@@ -268,6 +295,7 @@ def _follow(turn: RunningTurn, recorder: TraceRecorder, task: dict[str, Any], be
 
 
 def _interrupted() -> Problem:
-    problem = TributaryError("The server stopped before the answer was complete").problem()
-    problem["code"] = "interrupted"
-    return problem
+    problem = DependencyUnavailable(
+        "The server stopped before the answer was complete", retry_after=COME_AGAIN
+    ).problem()
+    return {**problem, **Problem(type=f"urn:tributary:problem:{INTERRUPTED}", title="Interrupted", code=INTERRUPTED)}

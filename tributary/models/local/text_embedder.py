@@ -9,6 +9,7 @@ from tributary.models.calibration import Calibration
 from tributary.models.local.model_thread import ModelThread
 from tributary.models.local.text_model import TextModel, Tokenizer
 from tributary.models.protocols import Vectors
+from tributary.telemetry.calls import model_call
 
 
 class LocalTextEmbedder:
@@ -45,11 +46,13 @@ class LocalTextEmbedder:
         """As the protocol says. A caller that is cancelled costs no more than the batch under way."""
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        return await asyncio.wrap_future(self._thread.embed(tuple(texts), self.dimension))
+        with model_call(self.name, "embedding"):
+            return await asyncio.wrap_future(self._thread.embed(tuple(texts), self.dimension))
 
     async def embed_query(self, text: str) -> Vectors:
         """As the protocol says: it waits for one batch of documents at most."""
-        return await asyncio.wrap_future(self._thread.ask(text))
+        with model_call(self.name, "embedding"):
+            return await asyncio.wrap_future(self._thread.ask(text))
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """As the protocol says. The first call loads the tokenizer, which takes a second where it is prepared."""
