@@ -87,26 +87,26 @@ def _lifespan(settings: Settings, opening: Opening) -> Lifespan:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with opening(settings) as services:
             app.state.services = services
-            async with _background(services):
+            await services.upkeep.round()
+            async with running(_background(services)):
                 yield
-            await asyncio.gather(services.turns.drain(GRACE), services.completions.drain(GRACE))
+                await drain(app)
 
     return lifespan
 
 
-@asynccontextmanager
-async def _background(services: Services) -> AsyncIterator[None]:
-    """Upkeep and the ingestion worker, for as long as the server runs."""
-    await services.upkeep.round()
-    tasks = [asyncio.create_task(services.upkeep.run(), name="upkeep")]
+async def drain(app: FastAPI) -> None:
+    """Refuses what is new and lets running turns finish, for the grace of the settings; then the rest is interrupted.
+    Whoever serves calls it as soon as a stop is asked for: a server that waits for its streams first would cut them."""
+    app.state.stopping.set()
+    services: Services = app.state.services
+    grace = services.settings.shutdown_grace
+    await asyncio.gather(services.turns.drain(grace), services.completions.drain(grace))
+
+
+def _background(services: Services) -> dict[str, Callable[[], Awaitable[None]]]:
+    """What runs beside the requests: upkeep, and the ingestion worker."""
+    tasks: dict[str, Callable[[], Awaitable[None]]] = {"upkeep": services.upkeep.run}
     if services.settings.workers:
-        tasks.append(asyncio.create_task(services.worker.run(), name="ingestion worker"))
-        tasks.append(asyncio.create_task(services.indexing.run(), name="indexing"))
-    try:
-        yield
-    finally:
-        for task in tasks:
-            task.cancel()
-        for task in tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+        tasks |= {"ingestion worker": services.worker.run, "indexing": services.indexing.run}
+    return tasks
