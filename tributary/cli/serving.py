@@ -17,7 +17,6 @@ from tributary.domain.errors import Conflict, DependencyUnavailable
 from tributary.services import Services
 from tributary.settings import Settings
 
-
 #: Seconds beyond the grace in which those who listen hear how their turns ended.
 LAST_WORDS = 5
 

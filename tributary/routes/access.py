@@ -43,12 +43,6 @@ async def known(caller: Annotated[Caller, Depends(authenticated)]) -> Caller:
     return caller
 
 
-async def known(caller: Annotated[Caller, Depends(authenticated)]) -> Caller:
-    """The same; from here on the log says whose request it is."""
-    also_about(organisation=str(caller.organisation_id))
-    return caller
-
-
 CallerOf = Annotated[Caller, Depends(known)]
 
 

@@ -98,7 +98,7 @@ class Turns:
         given = request.conversation_id
         conversation_id = parse_id("conversation", given) if given else new_id()
         turn = RunningTurn(request.organisation_id, conversation_id)
-        with metered(self._meter()), turn.watch.running():
+        with metered(self._meter()):
             task = asyncio.create_task(self._watched(turn, request), name=f"turn {conversation_id}")
         self._tasks[task] = turn
         task.add_done_callback(self._ended)
