@@ -21,15 +21,16 @@ from tributary.routes import (
     knowledge,
     pages,
     problems,
-    usage,
     sign_in,
+    usage,
 )
 from tributary.routes.limits import BodyLimit
+from tributary.routes.mcp import endpoint as mcp
 from tributary.routes.observing import Observing
 from tributary.routes.openai import routes as openai
+from tributary.routes.served import router as served
 from tributary.services import Services, open_services
 from tributary.settings import Settings
-from tributary.routes.served import router as served
 
 ROUTERS = (
     attachments.router,
@@ -44,6 +45,7 @@ ROUTERS = (
     sign_in.router,
     served.router,
     health.router,
+    openai.router,
 )
 
 Lifespan = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -67,7 +69,10 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
             CORSMiddleware,
             allow_origins=chosen.cors_origins,
             allow_methods=["*"],
-            allow_headers=["Authorization", "Content-Type", "Idempotency-Key", problems.REQUEST_ID, "traceparent"],
+            allow_headers=[
+                *("Authorization", "Content-Type", "Idempotency-Key", problems.REQUEST_ID, "traceparent"),
+                *mcp.HEADERS,
+            ],
             expose_headers=["Retry-After", chat.CONVERSATION, problems.REQUEST_ID],
         )
     app.add_middleware(BodyLimit)
@@ -77,6 +82,8 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call] # of sse-starlette
     for router in ROUTERS:
         app.include_router(router)
+    app.state.mcp = mcp.McpEndpoint()
+    app.add_route(mcp.PATH, app.state.mcp, include_in_schema=False)
     # The last one added is the outermost.
     app.add_middleware(Observing)
     return app
@@ -85,7 +92,7 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
 def _lifespan(settings: Settings, opening: Opening) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opening(settings) as services:
+        async with opening(settings) as services, app.state.mcp.serving():
             app.state.services = services
             await services.upkeep.round()
             async with running(_background(services)):
