@@ -67,6 +67,7 @@ from tributary.sign_in import SignIn
 from tributary.spending import Spending
 from tributary.telemetry.gauges import Gauges
 from tributary.telemetry.tracing import tracing
+from tributary.turns.relaying import Relays
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
 from tributary.retrieval_runs import RetrievalRuns
@@ -97,6 +98,7 @@ class Services:
     models: ChatModels
     retrieval: Retrieval
     turns: Turns
+    relays: Relays
     removal: ConversationRemoval
     completions: Completions
     upkeep: Upkeep
@@ -196,9 +198,11 @@ async def _assemble(settings: Settings, database: Database, stack: AsyncExitStac
     graphs = open_graphs(settings, database)
     if graphs.remote is not None:
         stack.push_async_callback(graphs.remote.close)
-    return _wire(
+    services = _wire(
         settings, database, sandbox, workshop, embedders, models, capabilities, signals, queue, checkpoints, graphs
     )
+    stack.push_async_callback(services.relays.close)
+    return services
 
 
 def _dependencies(settings: Settings, health: PostgresHealth, blobs: BlobStore, graphs: Graphs) -> Dependencies:
@@ -318,6 +322,7 @@ def _wire(
             knowledge=knowledge, search=search, graph=graph, queries=queries, images=images, spending=spending
         ),
         turns=turns,
+        relays=Relays(signals=signals, queue=queue, conversations=conversations, running=turns.running),
         completions=open_completions(settings, ports, usage, sandbox, stops, spending),
         removal=ConversationRemoval(
             conversations=conversations,

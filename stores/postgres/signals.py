@@ -8,6 +8,7 @@ from contextlib import suppress
 import psycopg
 
 from stores.postgres.database import Database, translated
+from tributary.domain.ids import new_id
 
 _CHANNEL = "tributary_signals"
 _RECONNECT_SECONDS = 1.0
@@ -19,6 +20,7 @@ class PostgresSignals:
     """A lost connection is made again. What was published meanwhile is lost: signals hasten, they don't decide."""
 
     def __init__(self, database: Database) -> None:
+        self.address = new_id().hex
         self._database = database
         self._listeners: list[Callable[[str], None]] = []
         self._task: asyncio.Task[None] | None = None
@@ -34,10 +36,11 @@ class PostgresSignals:
             with suppress(asyncio.CancelledError):
                 await self._task
 
-    async def publish(self, payload: str) -> None:
+    async def publish(self, payload: str, *, to: str | None = None) -> None:
+        channel = _channel(to) if to else _CHANNEL
         with translated():
             async with self._database.pool.connection() as connection:
-                await connection.execute("SELECT pg_notify(%s, %s)", (_CHANNEL, payload))
+                await connection.execute("SELECT pg_notify(%s, %s)", (channel, payload))
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         self._listeners.append(listener)
@@ -53,7 +56,12 @@ class PostgresSignals:
     async def _receive(self) -> None:
         async with await psycopg.AsyncConnection.connect(self._database.dsn, autocommit=True) as connection:
             await connection.execute(f"LISTEN {_CHANNEL}")
+            await connection.execute(f"LISTEN {_channel(self.address)}")
             self._listening.set()
             async for notification in connection.notifies():
                 for listener in self._listeners:
                     listener(notification.payload)
+
+
+def _channel(address: str) -> str:
+    return f"{_CHANNEL}_{address}"

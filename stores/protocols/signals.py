@@ -5,8 +5,14 @@ from typing import Protocol
 
 
 class Signals(Protocol):
-    async def publish(self, payload: str) -> None:
-        """Tells every process that listens, this one included, at most once each; up to 7,000 bytes."""
+    @property
+    def address(self) -> str:
+        """Of this process, for others to answer to."""
+        ...
+
+    async def publish(self, payload: str, *, to: str | None = None) -> None:
+        """Tells every process that listens, this one included, or only the one of this address, at most once each; up
+        to 7,000 bytes. An address that nobody has is no error."""
         ...
 
     def subscribe(self, listener: Callable[[str], None]) -> None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from tributary.domain.attachments import AttachmentClaim
-from tributary.domain.errors import Conflict, InvalidRequest, MessageTooLarge
+from tributary.domain.errors import InvalidRequest, MessageTooLarge
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, ServicesOf
 from tributary.routes.described import DegradationDict, NotSentDict, SourceDict, UsageDict, events, problems
@@ -18,7 +18,7 @@ from tributary.routes.idempotency import Key, Result, fingerprint, once
 from tributary.routes.problems import problem_response
 from tributary.routes.shapes import Body, Shape, Text
 from tributary.services import Services
-from tributary.turns.events import RunningTurn
+from tributary.turns.events import TurnLog
 from tributary.turns.runner import TurnRequest
 
 router = APIRouter(tags=["chat"], responses=problems())
@@ -122,7 +122,7 @@ async def _answer(services: Services, request: TurnRequest) -> Result:
     return 200, dict(turn.response)
 
 
-async def stream_turn(turn: RunningTurn) -> Response:
+async def stream_turn(turn: TurnLog) -> Response:
     """The turn's events. One that is refused before its answer begins is an HTTP error."""
     waiting = asyncio.ensure_future(turn.begun())
     await asyncio.wait((waiting,), timeout=PATIENCE)
@@ -144,13 +144,10 @@ async def stream_turn(turn: RunningTurn) -> Response:
     responses={**_FAILURES, 200: {"description": "The running answer", "headers": _NAMED, "content": _EVENTS}},
 )
 async def join(conversation_id: str, caller: CallerOf, services: ServicesOf) -> Response:
-    """The running answer of a conversation, from its first token on."""
+    """The running answer of a conversation, from its first token on, whichever process writes it."""
     identifier = parse_id("conversation", conversation_id)
     await services.conversations.get(caller.organisation_id, identifier)
-    turn = services.turns.running(caller.organisation_id, identifier)
-    if turn is None:
-        raise Conflict("No turn of this conversation is running here")
-    return await stream_turn(turn)
+    return await stream_turn(await services.relays.join(caller.organisation_id, identifier))
 
 
 class StopShape(Shape):

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from nodes.chat.state import ChatResponse
 from tributary.domain.errors import Problem
+from tributary.domain.ids import new_id
 from tributary.domain.retrieval import Source
 from tributary.telemetry.work import TurnWatch
 
@@ -20,17 +21,17 @@ class TurnEvent(TypedDict):
     data: Any
 
 
-class RunningTurn:
-    """A turn at work. It belongs to the server, not to a client: nobody who leaves takes it along."""
+class TurnLog:
+    """What has been told of a turn, by this process or by the one that runs it."""
 
     def __init__(self, organisation_id: UUID, conversation_id: UUID) -> None:
+        self.id = new_id()
         self.organisation_id = organisation_id
         self.conversation_id = conversation_id
         self.response: ChatResponse | None = None
         self.problem: Problem | None = None
         #: Of the question, once it is stored.
         self.question_id = ""
-        self.watch = TurnWatch(organisation_id, conversation_id)
         self._log: list[TurnEvent] = []
         self._changed = asyncio.Event()
         self._begun = asyncio.Event()
@@ -38,8 +39,6 @@ class RunningTurn:
 
     def publish(self, event: str, data: Any) -> None:
         self._log.append(TurnEvent(event=event, data=data))
-        if event == "token":
-            self.watch.token()
         if event in ("token", "done", "error"):
             self._begun.set()
         self._changed.set()
@@ -78,6 +77,15 @@ class RunningTurn:
     def ended(self) -> bool:
         return self._ended.is_set()
 
+    def after(self, position: int) -> list[TurnEvent]:
+        """The events that have been told from this one on."""
+        return self._log[position:]
+
+    async def more(self, position: int) -> None:
+        """Returns when there are more events than `position`, or there will be none."""
+        while len(self._log) <= position and not self.ended:
+            await self._changed.wait()
+
     async def begun(self) -> None:
         """Returns with the first token, or with the end of a turn that has none."""
         await self._begun.wait()
@@ -98,3 +106,16 @@ class RunningTurn:
                 return
             if changed is self._changed:
                 await changed.wait()
+
+
+class RunningTurn(TurnLog):
+    """A turn at work. It belongs to the server, not to a client: nobody who leaves takes it along."""
+
+    def __init__(self, organisation_id: UUID, conversation_id: UUID) -> None:
+        super().__init__(organisation_id, conversation_id)
+        self.watch = TurnWatch(organisation_id, conversation_id)
+
+    def publish(self, event: str, data: Any) -> None:
+        super().publish(event, data)
+        if event == "token":
+            self.watch.token()
