@@ -41,12 +41,14 @@ def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
     return tasks or "merge_and_rerank"
 
 
-def build_retrieval_graph(ports: RetrievalPorts) -> Builder:
-    """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out."""
+def build_retrieval_graph(ports: RetrievalPorts, *, stepped: bool = False) -> Builder:
+    """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out; `stepped`, for
+    people who look into runs, all of the state."""
+    output: Any = RetrievalState if stepped else RetrievalOutput
     caller, knowledge, search = ports.caller, ports.knowledge, ports.search
     questions = QuestionSearch(search, ports.queries)
     builder: Builder = ObservedGraph(
-        "retrieval", RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=RetrievalOutput
+        "retrieval", RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=output
     )
 
     def branch(name: str, node: Any, on_failure: Any, **extra: Any) -> None:

@@ -116,14 +116,12 @@ class ChatOutput(TypedDict, total=False):
     error: Problem | None
 
 
-class ChatState(TypedDict, total=False):
-    """All channels of a turn. Every one is overwritten by each turn: nothing accumulates on the thread."""
+class VisibleState(TypedDict, total=False):
+    """What is kept of a turn. Every channel is overwritten by each turn: nothing accumulates on the thread."""
 
     message: str
     botId: str
     conversationId: str | None
-    # Access tokens are secrets: they reach the first node and no checkpoint.
-    attachments: Annotated[list[AttachmentClaim], UntrackedValue]
     replaceMessageId: str | None
 
     turn: Turn
@@ -147,3 +145,10 @@ class ChatState(TypedDict, total=False):
     notSent: list[NotSent]
     response: ChatResponse | None
     error: Problem | None
+
+
+class ChatState(VisibleState, total=False):
+    """All channels of a turn."""
+
+    # Access tokens are secrets: they reach the first node and no checkpoint.
+    attachments: Annotated[list[AttachmentClaim], UntrackedValue]

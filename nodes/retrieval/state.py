@@ -1,12 +1,14 @@
 """State of the retrieval graph. Its accumulating channels live and die with one run."""
 
-import operator
-from typing import Annotated, NotRequired
+from collections.abc import Callable, Hashable
+from typing import Annotated, NotRequired, TypeVar
 
 from typing_extensions import TypedDict
 
 from tributary.domain.bots import Weights
 from tributary.domain.retrieval import Degradation, EntityFact, Hit, KnowledgeMap, RankedHit, RelationFact
+
+T = TypeVar("T")
 
 
 class KnowledgeBaseRef(TypedDict):
@@ -72,12 +74,37 @@ class RetrievalOutput(TypedDict, total=False):
     degraded: list[Degradation]
 
 
+def gathered(so_far: list[T], more: list[T], name: Callable[[T], Hashable]) -> list[T]:
+    """Both, in their order. What comes again under its name stands in the place of what was there: no branch finds a
+    thing twice, but people who look into a run give back what they have edited."""
+    both = {name(each): each for each in so_far}
+    both.update((name(each), each) for each in more)
+    return list(both.values())
+
+
+def gather_hits(so_far: list[Hit], more: list[Hit]) -> list[Hit]:
+    return gathered(so_far, more, lambda hit: (hit["chunkId"], *hit["branches"]))
+
+
+def gather_maps(so_far: list[KnowledgeMap], more: list[KnowledgeMap]) -> list[KnowledgeMap]:
+    return gathered(so_far, more, lambda each: each["knowledgeBaseId"])
+
+
+def gather_facts(so_far: list[KnowledgeGraphFacts], more: list[KnowledgeGraphFacts]) -> list[KnowledgeGraphFacts]:
+    """Facts have no name; what comes again as it was is left out."""
+    return so_far + [each for each in more if each not in so_far]
+
+
+def gather_degraded(so_far: list[Degradation], more: list[Degradation]) -> list[Degradation]:
+    return gathered(so_far, more, lambda each: tuple(each.values()))
+
+
 class RetrievalState(TypedDict, total=False):
     plan: SearchPlan
-    hits: Annotated[list[Hit], operator.add]
-    maps: Annotated[list[KnowledgeMap], operator.add]
-    facts: Annotated[list[KnowledgeGraphFacts], operator.add]
-    degraded: Annotated[list[Degradation], operator.add]
+    hits: Annotated[list[Hit], gather_hits]
+    maps: Annotated[list[KnowledgeMap], gather_maps]
+    facts: Annotated[list[KnowledgeGraphFacts], gather_facts]
+    degraded: Annotated[list[Degradation], gather_degraded]
     ranked: list[RankedHit]
 
 

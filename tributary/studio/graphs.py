@@ -1,33 +1,37 @@
 """The graphs that `langgraph.json` names, acting as the organisation that `tributary.studio.auth` found.
 
-Each factory returns a builder; LangGraph's server compiles it with a checkpointer of its own, so that runs can be
-stepped through, edited and forked. It asks a factory anew for each run and each look at a thread.
+LangGraph's server gives them a checkpointer of its own, so that runs can be stepped through, edited and forked. It asks
+a factory anew for each run and each look at a thread.
 """
 
 from uuid import UUID
 
 from langgraph_sdk.runtime import ServerRuntime
 
-from graphs import chat, ingest, retrieval
+from graphs import ingest, retrieval
 from graphs.chat import build_chat_graph
 from graphs.ingest import build_ingest_graph
 from graphs.retrieval import build_retrieval_graph
-from nodes.chat.state import Context
+from graphs.stepping import SteppableGraph, steppable
+from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context
 from tributary.studio.opened import opened
 from tributary.studio.ports import chat_ports, ingest_ports
+
+Chat = SteppableGraph[ChatState, Context, ChatInput, ChatOutput]
 
 #: Of those who only look at a graph's shape without having signed in: it owns nothing.
 _NOBODY = UUID(int=0)
 
 
-async def chat_graph(runtime: ServerRuntime[Context]) -> chat.Builder:
+async def chat_graph(runtime: ServerRuntime[Context]) -> Chat:
     """A chat turn. Its input is a message and a bot's id; a thread goes on with its conversation."""
-    return build_chat_graph(chat_ports(await opened.get(), _organisation_of(runtime)), forks=True)
+    ports = chat_ports(await opened.get(), _organisation_of(runtime))
+    return steppable(build_chat_graph(ports, stepped=True).compile())
 
 
 async def retrieval_graph(runtime: ServerRuntime[Context]) -> retrieval.Builder:
     """The four branches of retrieval and their merge. Its input is a search plan."""
-    return build_retrieval_graph(chat_ports(await opened.get(), _organisation_of(runtime)).retrieval)
+    return build_retrieval_graph(chat_ports(await opened.get(), _organisation_of(runtime)).retrieval, stepped=True)
 
 
 async def ingest_graph(runtime: ServerRuntime[Context]) -> ingest.Builder:

@@ -1,0 +1,53 @@
+"""Graphs that people stop between any two nodes, those of the graphs within them included.
+
+LangGraph minds the interrupts of a run in its outermost graph alone. Here they are handed down.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextvars import ContextVar
+from typing import Any, Literal, NamedTuple
+
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.typing import ContextT, InputT, OutputT, StateT
+
+#: Names of nodes, or all of them.
+Nodes = Sequence[str] | Literal["*"]
+
+
+class _Interrupts(NamedTuple):
+    before: Nodes | None = None
+    after: Nodes | None = None
+
+
+_inherited: ContextVar[_Interrupts] = ContextVar("interrupts", default=_Interrupts())  # noqa: B039 - it can't be changed
+
+
+class SteppableGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
+    """A compiled graph that takes the interrupts of the run it is a part of for its own."""
+
+    async def astream(
+        self,
+        *given: Any,
+        interrupt_before: Nodes | None = None,
+        interrupt_after: Nodes | None = None,
+        **options: Any,
+    ) -> AsyncIterator[Any]:
+        nodes = _Interrupts(interrupt_before or _inherited.get().before, interrupt_after or _inherited.get().after)
+        outer = _inherited.get()
+        _inherited.set(nodes)
+        try:
+            async for chunk in super().astream(
+                *given, interrupt_before=nodes.before, interrupt_after=nodes.after, **options
+            ):
+                yield chunk
+                # Whoever reads may take each chunk in a task, and with it in a context, of its own.
+                _inherited.set(nodes)
+        finally:
+            _inherited.set(outer)
+
+
+def steppable(
+    graph: CompiledStateGraph[StateT, ContextT, InputT, OutputT],
+) -> SteppableGraph[StateT, ContextT, InputT, OutputT]:
+    """The same graph, minding the interrupts of runs around it and handing down its own."""
+    return SteppableGraph(**vars(graph))
