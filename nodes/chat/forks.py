@@ -1,6 +1,8 @@
 """Both ends of a turn that may be run again from one of its checkpoints: what it gives a second time is a branch of the
 conversation, and the first answer stays."""
 
+from typing import Any, cast
+
 from langgraph.runtime import Runtime
 
 from nodes.chat.record import record_answer, record_question
@@ -25,21 +27,21 @@ async def record_answer_or_branch(
 ) -> ChatState:
     """As `record_answer`. Where the question's turn has ended, by an earlier run or because it stood still for long,
     the question is asked again in its place and answered there."""
-    recorded = await record_answer(state, runtime, caller=caller, conversations=conversations)
+    answering = _with_turn(state, answerId=str(new_id()))  # an earlier run's answer has another id than this one's
+    recorded = await record_answer(answering, runtime, caller=caller, conversations=conversations)
     if not recorded.get("error"):
-        return recorded
-    forked = ChatState(**{**state, "turn": _fork_of(state["turn"])})
+        return {"turn": answering["turn"], **recorded}
+    replaced = state["turn"]["questionId"]
+    asking = _with_turn(answering, opening=False, questionId=str(new_id()), replaceMessageId=replaced)
     try:
-        await record_question(forked, runtime, caller=caller, conversations=conversations)
+        await record_question(asking, runtime, caller=caller, conversations=conversations)
     except (Conflict, NotFound):
         return recorded  # the question or its conversation was deleted: there is nothing to branch from
-    again = await record_answer(forked, runtime, caller=caller, conversations=conversations)
-    return {"turn": forked["turn"], "error": None, **again}
+    again = await record_answer(asking, runtime, caller=caller, conversations=conversations)
+    return {"turn": asking["turn"], "error": None, **again}
 
 
-def _fork_of(turn: Turn) -> Turn:
-    fork = turn.copy()
-    fork["opening"] = False
-    fork["questionId"], fork["answerId"] = str(new_id()), str(new_id())
-    fork["replaceMessageId"] = turn["questionId"]
-    return fork
+def _with_turn(state: ChatState, **changes: Any) -> ChatState:
+    changed = state.copy()
+    changed["turn"] = cast(Turn, {**state["turn"], **changes})
+    return changed
