@@ -123,21 +123,21 @@ def langserve(clients: Clients) -> FastAPI:
     builder.add_edge("embed", "search")
     builder.add_edge("search", "respond")
     builder.add_edge("respond", END)
-    saver = AsyncPostgresSaver(clients.checkpoints)
-    graph = builder.compile(checkpointer=saver)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        async with clients.opened():
-            await saver.setup()
-            yield
 
     def with_thread(config: dict[str, Any], _: Request) -> dict[str, Any]:
         return {**config, "configurable": {"thread_id": str(uuid4())}}
 
-    application = FastAPI(lifespan=lifespan)
-    add_routes(application, graph.with_types(input_type=Turn), path="/graph", per_req_config_modifier=with_thread)
-    return application
+    @asynccontextmanager
+    async def lifespan(application: FastAPI) -> AsyncIterator[None]:
+        async with clients.opened():
+            # It belongs to the event loop that it is made on.
+            saver = AsyncPostgresSaver(clients.checkpoints)
+            await saver.setup()
+            graph = builder.compile(checkpointer=saver).with_types(input_type=Turn)
+            add_routes(application, graph, path="/graph", per_req_config_modifier=with_thread)
+            yield
+
+    return FastAPI(lifespan=lifespan)
 
 
 def main() -> None:
