@@ -10,6 +10,7 @@ from uuid import UUID
 
 from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
+from tributary.cli.figures import figures_of
 from tributary.cli.options import console
 from tributary.domain.errors import CallerError
 from tributary.domain.knowledge import Document, DocumentStatus
@@ -114,7 +115,7 @@ async def working(services: Services) -> AsyncIterator[None]:
 
 async def work(settings: Settings) -> None:
     """Ingests documents until the process is told to stop."""
-    async with open_services(settings) as services:
+    async with open_services(settings) as services, figures_of(services):
         console.print("Waiting for documents to ingest; Ctrl-C stops")
         with suppress(asyncio.CancelledError):
             async with asyncio.TaskGroup() as group:
