@@ -7,9 +7,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.graph import Graph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.typing import ContextT, InputT, OutputT, StateT
 
+_HANDLER = "__error_handler__"
 #: Names of nodes, or all of them.
 Nodes = Sequence[str] | Literal["*"]
 
@@ -44,6 +47,21 @@ class SteppableGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
                 _inherited.set(nodes)
         finally:
             _inherited.set(outer)
+
+    def get_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        """The drawing, without the nodes that LangGraph keeps error handlers in: nothing leads to them, and a graph
+        that has any is not drawn within another."""
+        return _without_handlers(super().get_graph(config, xray=xray))
+
+    async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
+        return _without_handlers(await super().aget_graph(config, xray=xray))
+
+
+def _without_handlers(drawn: Graph) -> Graph:
+    for node in list(drawn.nodes.values()):
+        if node.id.startswith(_HANDLER):
+            drawn.remove_node(node)
+    return drawn
 
 
 def steppable(

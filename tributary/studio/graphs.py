@@ -8,15 +8,17 @@ from uuid import UUID
 
 from langgraph_sdk.runtime import ServerRuntime
 
-from graphs import ingest, retrieval
+from graphs import ingest
 from graphs.chat import build_chat_graph
 from graphs.ingest import build_ingest_graph
 from graphs.retrieval import build_retrieval_graph
 from graphs.stepping import SteppableGraph, steppable
 from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context
+from nodes.retrieval.state import RetrievalInput, RetrievalOutput, RetrievalState
 from tributary.studio.opened import opened
 from tributary.studio.ports import chat_ports, ingest_ports
 
+Retrieval = SteppableGraph[RetrievalState, Context, RetrievalInput, RetrievalOutput]
 Chat = SteppableGraph[ChatState, Context, ChatInput, ChatOutput]
 
 #: Of those who only look at a graph's shape without having signed in: it owns nothing.
@@ -29,9 +31,10 @@ async def chat_graph(runtime: ServerRuntime[Context]) -> Chat:
     return steppable(build_chat_graph(ports, stepped=True).compile())
 
 
-async def retrieval_graph(runtime: ServerRuntime[Context]) -> retrieval.Builder:
+async def retrieval_graph(runtime: ServerRuntime[Context]) -> Retrieval:
     """The four branches of retrieval and their merge. Its input is a search plan."""
-    return build_retrieval_graph(chat_ports(await opened.get(), _organisation_of(runtime)).retrieval, stepped=True)
+    ports = chat_ports(await opened.get(), _organisation_of(runtime)).retrieval
+    return steppable(build_retrieval_graph(ports, stepped=True).compile())
 
 
 async def ingest_graph(runtime: ServerRuntime[Context]) -> ingest.Builder:
