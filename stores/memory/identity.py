@@ -32,6 +32,9 @@ class MemoryIdentity:
             raise NotFound("organisation", name)
         return found
 
+    async def organisation(self, organisation_id: UUID) -> Organisation:
+        return self._tables.organisation(organisation_id)
+
     async def list_organisations(self) -> Sequence[Organisation]:
         return sorted(self._tables.organisations.values(), key=lambda each: each.name)
 

@@ -17,6 +17,7 @@ from tributary.domain.ids import new_id
 _ORGANISATION = "id, name, quota_bytes, files_per_day, monthly_budget"
 _MAKE = "INSERT INTO organisations (id, name) VALUES (%(id)s, %(name)s) ON CONFLICT (name) DO NOTHING"
 _NAMED = f"SELECT {_ORGANISATION} FROM organisations WHERE name = %(name)s"
+_ONE = f"SELECT {_ORGANISATION} FROM organisations WHERE id = %(organisation)s"
 _ALL = f"""SELECT {_ORGANISATION} FROM organisations ORDER BY name COLLATE "C" """
 _SET_LIMITS = f"""
 UPDATE organisations
@@ -65,6 +66,10 @@ class PostgresIdentity:
         if found is None:
             raise NotFound("organisation", name)
         return found
+
+    async def organisation(self, organisation_id: UUID) -> Organisation:
+        rows = await query(self._database, organisation_id, _ONE, {})
+        return _organisation(_only(rows, "organisation", organisation_id))
 
     async def list_organisations(self) -> Sequence[Organisation]:
         async with self._database.upkeep() as connection:

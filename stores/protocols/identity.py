@@ -16,6 +16,10 @@ class IdentityStore(Protocol):
         """Raises `NotFound` where no organisation has that name."""
         ...
 
+    async def organisation(self, organisation_id: UUID) -> Organisation:
+        """Raises `NotFound` where no organisation has that id."""
+        ...
+
     async def list_organisations(self) -> Sequence[Organisation]:
         """All of them, by name. For operators and upkeep, never for a caller."""
         ...

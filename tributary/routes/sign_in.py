@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 PATH = "/sign-in"
 #: Where a sign-in leads that was not asked for by a page.
-HOME = "/graphs/chat/playground/"
+HOME = "/"
 
 STYLE = """
 :root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif }

@@ -1,0 +1,12 @@
+/** Starts the page. */
+
+import { html, render } from "./lib/html.js";
+import { loadSession } from "./lib/session.js";
+import { complain } from "./lib/toasts.js";
+import { Shell } from "./parts/shell.js";
+
+// A file that is dropped beside its place would otherwise take the page's.
+for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
+
+render(html`<${Shell} />`, document.getElementById("app"));
+loadSession().catch(complain);

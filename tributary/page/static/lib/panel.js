@@ -1,0 +1,27 @@
+/** The panel beside a room: a source, a turn. One at a time; `parts/panel.js` draws it. */
+
+import { signal } from "./html.js";
+import { route } from "./router.js";
+
+/** @typedef {{title: string, content: () => any, key: string}} Panel `content` is a component */
+
+/** @type {import("./html.js").Signal<Panel | null>} */
+export const panel = signal(null);
+
+/** @type {HTMLElement | null} */
+let opener = null;
+
+/** @param {Panel} shown */
+export function openPanel(shown) {
+  opener = /** @type {HTMLElement} */ (document.activeElement);
+  panel.value = shown;
+}
+
+/** Closes it, and gives the focus back to what opened it. */
+export function closePanel() {
+  if (!panel.value) return;
+  panel.value = null;
+  if (opener?.isConnected) opener.focus();
+}
+
+route.subscribe(() => (panel.value = null));
