@@ -10,11 +10,12 @@ from langgraph.runtime import Runtime
 from graphs.ingest import IngestPorts, build_ingest_graph
 from nodes.chat.state import Context
 from nodes.ingest.extract import GraphExtractor
+from nodes.ingest.parse import DocumentParser
 from nodes.ingest.summarise import Summariser
 from stores.blobs.disk import DiskBlobs
 from stores.blobs.s3 import S3Blobs
 from stores.postgres.database import Database
-from stores.postgres.extractions import PostgresExtractions
+from stores.postgres.extractions import PICTURE, PostgresExtractions
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.queue import PostgresIngestQueue
 from stores.postgres.queue_consumer import PostgresIngestConsumer
@@ -28,8 +29,10 @@ from tributary.files.sandbox import Sandbox
 from tributary.ingestion.batching import BatchedEmbedders
 from tributary.ingestion.claims import WorkerClaims
 from tributary.ingestion.departures import Departures
+from tributary.ingestion.described import DescribingParser
 from tributary.ingestion.following import Following
 from tributary.ingestion.local import LocalExtractor, LocalSummariser, SandboxParser
+from tributary.ingestion.model_captions import CaptionModel
 from tributary.ingestion.model_extraction import ModelExtractor
 from tributary.ingestion.model_summaries import ModelSummariser
 from tributary.ingestion.pictures import StoredPictures
@@ -71,7 +74,7 @@ def open_reindexing(
     spending: Spending,
 ) -> Reindexing:
     """What moves knowledge bases to another embedding."""
-    parser = SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work")
+    parser = _parser(settings, database, workshop, blobs, None)
     return Reindexing(
         knowledge=knowledge,
         store=PostgresReindexing(database),
@@ -95,6 +98,27 @@ def open_blobs(settings: Settings) -> BlobStore:
         region=settings.s3_region,
         access_key_id=settings.s3_access_key_id,
         secret_access_key=secret.get_secret_value() if secret else None,
+    )
+
+
+def _parser(
+    settings: Settings,
+    database: Database,
+    workshop: Sandbox,
+    blobs: BlobStore,
+    model: CaptionModel | None,
+) -> DocumentParser:
+    """Without a model pictures have the captions that they were given once."""
+    parser = SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work")
+    if settings.ingest_model == EXTRACTIVE:
+        return parser
+    return DescribingParser(
+        parser,
+        name=settings.ingest_model,
+        model=model,
+        cache=PostgresExtractions(database, PICTURE),
+        blobs=blobs,
+        sandbox=workshop,
     )
 
 
@@ -139,6 +163,7 @@ def open_ingestion(
     queue = PostgresIngestQueue(database)
     staging = RecentStaging(DiskStaging(settings.data / "work"))
     progress = ProgressReports(writer=knowledge, signals=signals)
+    captions = CaptionModel(models=models, model=settings.ingest_model, cost=spending.estimate)
     ports = IngestPorts(
         caller=caller_of_context,
         knowledge=knowledge,
@@ -146,7 +171,7 @@ def open_ingestion(
         graph=graph,
         blobs=blobs,
         staging=staging,
-        parser=SandboxParser(blobs=blobs, sandbox=workshop, folder=settings.data / "work"),
+        parser=_parser(settings, database, workshop, blobs, captions),
         embedders=BatchedEmbedders(embedders),
         images=images,
         summariser=_summariser(settings, workshop, models),

@@ -1,4 +1,4 @@
-"""What a chat model read in the passages of a document, kept for when they are read again."""
+"""What a chat model read in the passages of a document, or saw in its pictures, kept for when they are read again."""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol

@@ -4,7 +4,7 @@ import pytest
 
 from stores.memory.extractions import MemoryExtractions
 from stores.memory.knowledge import MemoryKnowledge
-from stores.postgres.extractions import PostgresExtractions
+from stores.postgres.extractions import PICTURE, PostgresExtractions
 from stores.protocols.extractions import ExtractionCache
 from tests.support.worlds import World
 from tributary.domain.ids import new_id
@@ -16,6 +16,15 @@ ONE, TWO = b"one", b"two"
 def cache(world: World) -> ExtractionCache:
     if world.postgres is not None:
         return PostgresExtractions(world.postgres)
+    assert isinstance(world.knowledge, MemoryKnowledge)
+    return MemoryExtractions(world.knowledge)
+
+
+@pytest.fixture
+def pictures(world: World) -> ExtractionCache:
+    """Of the same documents, for another kind of thing."""
+    if world.postgres is not None:
+        return PostgresExtractions(world.postgres, PICTURE)
     assert isinstance(world.knowledge, MemoryKnowledge)
     return MemoryExtractions(world.knowledge)
 
@@ -76,3 +85,16 @@ async def test_a_document_that_is_gone_keeps_nothing(world: World, cache: Extrac
     gone = new_id()
     await cache.keep(world.organisation_id, gone, {ONE: "1"})
     assert await cache.find(world.organisation_id, gone, [ONE]) == {}
+
+
+async def test_captions_of_pictures_and_facts_of_passages_are_apart(
+    world: World, cache: ExtractionCache, pictures: ExtractionCache
+) -> None:
+    document = await world.document(await world.knowledge_base())
+    owner = world.organisation_id, document.id
+    await cache.keep(*owner, {ONE: "read"})
+    await pictures.keep(*owner, {ONE: "seen", TWO: "seen"})
+    await cache.retain(*owner, [])
+    assert await cache.find(*owner, [ONE, TWO]) == {}
+    await pictures.retain(*owner, [ONE])
+    assert await pictures.find(*owner, [ONE, TWO]) == {ONE: "seen"}

@@ -14,7 +14,8 @@ from tests.support.provider_faults import Refuse
 from tributary.domain.errors import ProviderError
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import DocumentStatus
-from tributary.ingestion.model_summaries import PATIENCE, READ_TOKENS, ModelSummariser
+from tributary.ingestion.model_summaries import READ_TOKENS, ModelSummariser
+from tributary.ingestion.patience import PATIENCE
 from tributary.models.capabilities import ModelCapabilities
 from tributary.models.chat import ChatModels
 from tributary.models.gateway import ModelGateway

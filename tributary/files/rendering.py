@@ -13,6 +13,7 @@ from tributary.domain.attachments import FileType
 from tributary.domain.errors import Conflict, DamagedFile, NotFound
 from tributary.files.images import thumbnail
 from tributary.files.parsing.pdf import open_pdf, page_characters
+from tributary.text.captions import without_last_caption
 
 #: Pixels of a picture, and of either of its sides: pages may be a thousand times as high as they are wide.
 MAX_PIXELS = 8_000_000
@@ -84,14 +85,23 @@ def _scale(page: pypdfium2.PdfPage, width: int) -> float:
 
 
 def _boxes(page: pypdfium2.PdfPage, passage: Passage) -> list[Box]:
-    """Boxes that cover the passage line by line, in points of the page."""
-    try:
-        indices = page_characters(page, passage.page_text)[passage.start : passage.end]
-    except ValueError as error:
-        raise Conflict("The document's text was read from another version of its file") from error
+    """Boxes that cover the passage line by line, in points of the page; of the captions at its end there are none."""
+    indices = _characters(page, passage.page_text)[passage.start : passage.end]
     with closing(page.get_textpage()) as textpage:
         boxes = [textpage.get_charbox(index, loose=True) for index in indices if index >= 0]
     return list(_joined(boxes))
+
+
+def _characters(page: pypdfium2.PdfPage, text: str) -> list[int]:
+    """As `page_characters`, of what the page itself says."""
+    while True:
+        try:
+            return page_characters(page, text)
+        except ValueError as error:
+            spoken = without_last_caption(text)
+            if spoken == text:
+                raise Conflict("The document's text was read from another version of its file") from error
+            text = spoken
 
 
 def _joined(boxes: Sequence[Box]) -> Iterator[Box]:

@@ -4,11 +4,9 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from decimal import Decimal
-from uuid import UUID
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
@@ -21,6 +19,7 @@ from tributary.domain.errors import MessageTooLarge, ProviderError, ProviderTime
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.ingestion.model_facts import PassageFacts, draw, read_answer
 from tributary.ingestion.model_summaries import Gateway
+from tributary.ingestion.patience import Patience
 from tributary.models.invoke import Delta
 from tributary.models.tokens import estimate_tokens
 
@@ -34,11 +33,8 @@ PASSAGES, CHARACTERS = 6, 12_000
 CALLS = 4
 #: Tokens of an answer at most, and what one is expected to have for each passage.
 ANSWER_TOKENS, EXPECTED_TOKENS = 6_000, 300
-#: So often a passing failure is left to the queue, which waits longer each time; then the document goes on without.
-PATIENCE = 4
 #: Part of the hashes: with other orders, what was read before is read again.
 VERSION = "1"
-_REMEMBERED = 1_000
 
 _ORDERS = """\
 You read passages of a document for a knowledge graph. The message is JSON: the document's title, and passages with \
@@ -76,8 +72,7 @@ class ModelExtractor:
         self._cache = cache
         self._cost = cost
         self._calls = asyncio.Semaphore(CALLS)
-        #: Passing failures by document.
-        self._failures: OrderedDict[UUID, int] = OrderedDict()
+        self._patience = Patience()
 
     async def extract(
         self, document: ParsedDocument, chunks: Sequence[ChunkDraft], *, place: Place, tell: Tell
@@ -148,7 +143,7 @@ class ModelExtractor:
         try:
             read = await self._ask(title, batch)
         except (ProviderError, ProviderTimeout, MessageTooLarge) as error:
-            if error.transient and self._count(place.document_id) < PATIENCE:
+            if error.transient and self._patience.left(place.document_id):
                 raise
             logger.warning("%s could not read %d passages: %s", self._model, len(batch), error.code)
             read = {}
@@ -173,13 +168,6 @@ class ModelExtractor:
                     reason = piece.reason
         read = read_answer("".join(answer), len(batch), cut=reason == "length")
         return {batch[number - 1].ordinal: facts for number, facts in read.items()}
-
-    def _count(self, document_id: UUID) -> int:
-        count = self._failures.pop(document_id, 0) + 1
-        self._failures[document_id] = count
-        while len(self._failures) > _REMEMBERED:
-            self._failures.popitem(last=False)
-        return count
 
 
 def _batches(chunks: Sequence[ChunkDraft]) -> list[list[ChunkDraft]]:

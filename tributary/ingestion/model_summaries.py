@@ -3,7 +3,6 @@
 import hashlib
 import logging
 import secrets
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Protocol
@@ -16,6 +15,7 @@ from pydantic import BaseModel, Field
 from nodes.ingest.products import Digest
 from nodes.ingest.summarise import Summariser
 from tributary.domain.errors import ProviderError, TributaryError
+from tributary.ingestion.patience import Patience
 from tributary.models.catalogue import Capabilities
 from tributary.models.invoke import Delta, Piece
 from tributary.text.samples import sample_text
@@ -27,9 +27,6 @@ SUMMARY_CHARACTERS, TOPICS, TOPIC_CHARACTERS, TYPE_CHARACTERS = 1_000, 8, 60, 40
 READ_TOKENS, READ_SHARE, ANSWER_TOKENS = 12_000, 0.5, 1_000
 #: Characters of a token, at least: two in Cyrillic, one in Chinese; those of English are four.
 _CHARACTERS = 4
-#: So often a passing failure is left to the queue, which waits longer each time; then the document goes on without.
-PATIENCE = 4
-_REMEMBERED = 1_000
 
 _ORDERS = """\
 You describe documents for a catalogue. The text between the two lines that begin with {mark} is a document, or parts \
@@ -74,34 +71,27 @@ class ModelSummariser:
         self._model = model
         self._local = local
         self._parser: PydanticOutputParser[Described] = PydanticOutputParser(pydantic_object=Described)
-        #: Passing failures by the hash of the text.
-        self._failures: OrderedDict[bytes, int] = OrderedDict()
+        #: By the hash of the text.
+        self._patience = Patience()
 
     async def summarise(self, text: str, *, title: str, filename: str) -> Digest:
         key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         try:
             described = await self._ask(text, title, filename)
         except TributaryError as error:
-            if error.transient and self._count(key) < PATIENCE:
+            if error.transient and self._patience.left(key):
                 raise
             reason = error.code
         except OutputParserException:
             reason = "an answer that is no description"
         else:
-            self._failures.pop(key, None)
+            self._patience.restore(key)
             if described is not None:
                 return described
             reason = "an empty description"
-        self._failures.pop(key, None)
+        self._patience.restore(key)
         logger.warning("%s gave no summary (%s); the local one is taken", self._model, reason)
         return await self._local.summarise(text, title=title, filename=filename)
-
-    def _count(self, key: bytes) -> int:
-        count = self._failures.pop(key, 0) + 1
-        self._failures[key] = count
-        while len(self._failures) > _REMEMBERED:
-            self._failures.popitem(last=False)
-        return count
 
     async def _ask(self, text: str, title: str, filename: str) -> Digest | None:
         window = (await self._models.capabilities(self._model)).context_tokens

@@ -59,6 +59,18 @@ def test_a_page_is_as_wide_as_asked_for(tmp_path: Path) -> None:
     assert drawn(path, 1, 50).width == 50
 
 
+def test_captions_at_the_end_of_a_page_are_no_part_of_what_it_shows(tmp_path: Path) -> None:
+    path = stored(tmp_path, one_line())
+    passage = passage_of(path, "middle")
+    told = f"{passage.page_text}\n\n[Picture: A tower.]\n\n[Picture: A bridge.]"
+    among, behind = Passage(told, passage.start, len(told)), Passage(told, len(told) - 9, len(told))
+    assert marked_area(drawn(path, 1, 400), drawn(path, 1, 400, Passage(told, passage.start, passage.end)))
+    assert marked_area(drawn(path, 1, 400), drawn(path, 1, 400, among))
+    assert np.array_equal(np.asarray(drawn(path, 1, 400)), np.asarray(drawn(path, 1, 400, behind)))
+    with pytest.raises(Conflict):
+        drawn(path, 1, 400, Passage("Other.\n\n[Picture: A tower.]", 0, 3))
+
+
 def test_the_passage_is_marked_where_its_words_stand(tmp_path: Path) -> None:
     path = stored(tmp_path, one_line())
     left, top, right, bottom = marked_area(drawn(path, width=400), drawn(path, 1, 400, passage_of(path, "middle")))

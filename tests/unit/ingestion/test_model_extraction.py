@@ -21,7 +21,8 @@ from tests.support.worlds import World
 from tributary.domain.conversations import Usage
 from tributary.domain.errors import BudgetExceeded, ProviderError, TributaryError
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
-from tributary.ingestion.model_extraction import PASSAGES, PATIENCE, ModelExtractor
+from tributary.ingestion.model_extraction import PASSAGES, ModelExtractor
+from tributary.ingestion.patience import PATIENCE
 from tributary.models.catalogue import Capabilities
 from tributary.models.invoke import Delta, Finish, Piece
 
