@@ -22,6 +22,7 @@ class _Provided:
     launcher: Launcher
     provider: Provider
     url: str
+    dsn: str
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +30,7 @@ def provided(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iter
     with run_provider() as provider:
         environment = {**provider.environment(), "TRIBUTARY_PROVIDER_TIMEOUT": str(SILENCE)}
         with run_server(postgres, tmp_path_factory.mktemp("provided"), **environment) as shared:
-            yield _Provided(shared.launcher, provider, shared.running.url)
+            yield _Provided(shared.launcher, provider, shared.running.url, shared.dsn)
 
 
 @pytest.fixture
