@@ -12,7 +12,7 @@ from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, Relati
 from stores.protocols.graph_engines import GraphDocument, GraphFilter, GraphRecord
 from stores.walking import Bounds
 from tributary.domain.errors import InvalidRequest
-from tributary.text.entity_keys import entity_key
+from tributary.text.entity_keys import entity_key, plain_key
 
 #: Relations followed from one entity when a person looks around it.
 LOOK_AROUND = 50
@@ -115,7 +115,8 @@ async def within(source: GraphSource, select: GraphFilter, is_id: Callable[[str]
     if is_id(select.around):
         starts = {select.around}
     else:
-        starts = {each.entity_id for each in await source.named([entity_key(select.around)])}
+        keys = sorted({entity_key(select.around), plain_key(select.around)})
+        starts = {each.entity_id for each in await source.named(keys)}
     if not starts:
         return []
     bounds = Bounds(hops=select.hops, fan_out=LOOK_AROUND, least=0.0, most_left=LEFT_AROUND)

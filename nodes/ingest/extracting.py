@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
+from nodes.ingest.near_names import with_near_names
 from nodes.ingest.subjects import with_subjects
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft, RelationDraft
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.text.entities import EntityMention, EntityType, Extraction, extract_entities
-from tributary.text.entity_keys import entity_key
+from tributary.text.entity_keys import bare_key, entity_key
 from tributary.text.words import is_stopword
 
 #: Entities kept of a document: those mentioned most, names before terms.
@@ -26,6 +27,8 @@ _MAX_IN_SENTENCE = 6
 _MAX_DESCRIPTION = 240
 _OPENING = 8
 _RELATED = "related to"
+#: How a text that has a company's full name may call it besides.
+_COMPANY_SHORT = frozenset((EntityType.NAME, EntityType.ACRONYM, EntityType.IDENTIFIER))
 _ARTICLES = frozenset(("the", "a", "an", "der", "die", "das", "den", "dem", "le", "la", "les", "el", "los", "las"))
 _CONJUNCTIONS = frozenset(("and", "or", "but", "und", "oder", "aber", "et", "ou", "y", "o", "e", "и", "или", "that"))
 _LABEL = re.compile(r"[^\W\d_]+(?: [^\W\d_]+){0,3}")
@@ -36,8 +39,12 @@ _DEFINING = re.compile(r"^ (?:\([^()]{1,40}\) )?(?:is|are|was|were|means|refers 
 def extract(document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraft:
     """What the document says about entities. Mentions outside all chunks are left out."""
     found = extract_entities(document.text)
-    aliases = _aliases(document.text, found.mentions)
-    found = _resolved(found, {acronym: name for name, acronym in aliases.items()})
+    acronyms = {short: name for name, short in _aliases(document.text, found.mentions).items()}
+    companies = _companies(found.mentions)
+    found = _resolved(found, acronyms, companies)
+    aliases: dict[str, tuple[str, ...]] = {}
+    for short, name in (*acronyms.items(), *companies.items()):
+        aliases[name] = (*aliases.get(name, ()), short)
     placed = list(_placed(found, sorted(chunks, key=lambda chunk: chunk.start)))
     kept = _most_mentioned([mention for mention, _ in placed], max(_MIN_ENTITIES, ENTITIES_PER_CHUNK * len(chunks)))
     placed = [(mention, chunk) for mention, chunk in placed if mention.key in kept]
@@ -46,12 +53,23 @@ def extract(document: ParsedDocument, chunks: Sequence[ChunkDraft]) -> GraphDraf
         relations=tuple(_relations(document.text, found, placed)),
         mentions=tuple(MentionDraft(each.key, chunk, each.start, each.end) for each, chunk in placed),
     )
-    return with_subjects(draft, document, chunks)
+    return with_near_names(with_subjects(draft, document, chunks))
 
 
-def _resolved(found: Extraction, meant: Mapping[str, str]) -> Extraction:
-    """Short forms under the key of the full name: acronyms that the document explains (`meant`), and the end of a
-    name where the document has only one that ends so: `Tolstoy` is `Leo Tolstoy`."""
+def _companies(mentions: Sequence[EntityMention]) -> dict[str, str]:
+    """Companies by their names without a legal form, where the document calls them so and knows only one: `Acme` is
+    `Acme Corporation`."""
+    known = {mention.key for mention in mentions if mention.type in _COMPANY_SHORT}
+    full: dict[str, set[str]] = {}
+    for mention in mentions:
+        if mention.type is EntityType.ORGANISATION and (bare := bare_key(mention.key)) in known:
+            full.setdefault(bare, set()).add(mention.key)
+    return {bare: next(iter(keys)) for bare, keys in full.items() if len(keys) == 1}
+
+
+def _resolved(found: Extraction, acronyms: Mapping[str, str], companies: Mapping[str, str]) -> Extraction:
+    """Short forms under the key of the full name: acronyms that the document explains, companies without their legal
+    form, and the end of a name where the document has only one that ends so: `Tolstoy` is `Leo Tolstoy`."""
     full: dict[str, set[str]] = {}
     for mention in found.mentions:
         head, _, last = mention.key.rpartition(" ")
@@ -60,7 +78,9 @@ def _resolved(found: Extraction, meant: Mapping[str, str]) -> Extraction:
     names = {last: next(iter(keys)) for last, keys in full.items() if len(keys) == 1 and not last.isdigit()}
     mentions = []
     for mention in found.mentions:
-        short = meant if mention.type is EntityType.ACRONYM else names if mention.type is EntityType.NAME else {}
+        short = acronyms if mention.type is EntityType.ACRONYM else names if mention.type is EntityType.NAME else {}
+        if mention.key in companies and mention.type in _COMPANY_SHORT:
+            short = companies
         key = short.get(mention.key, mention.key)
         mentions.append(mention if key == mention.key else replace(mention, key=key))
     return Extraction(tuple(mentions), found.sentences)
@@ -103,7 +123,7 @@ def _abbreviates(acronym: str, name: str) -> bool:
 
 
 def _entities(
-    text: str, found: Extraction, mentions: Sequence[EntityMention], aliases: Mapping[str, str]
+    text: str, found: Extraction, mentions: Sequence[EntityMention], aliases: Mapping[str, tuple[str, ...]]
 ) -> Iterator[EntityDraft]:
     by_key: dict[str, list[EntityMention]] = {}
     for mention in mentions:
@@ -118,7 +138,7 @@ def _entities(
             name=" ".join(name.split()),
             type=kind.value,
             description=_description(text, found, each),
-            aliases=(aliases[key],) if key in aliases else (),
+            aliases=aliases.get(key, ()),
         )
 
 

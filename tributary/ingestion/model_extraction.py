@@ -11,6 +11,7 @@ from decimal import Decimal
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from nodes.ingest.extract import GraphExtractor, Tell
+from nodes.ingest.near_names import with_near_names
 from nodes.ingest.state import Place
 from nodes.ingest.subjects import with_subjects
 from stores.protocols.extractions import ExtractionCache
@@ -101,7 +102,7 @@ class ModelExtractor:
                 len(chunks),
                 place.document_id,
             )
-        return with_subjects(draw(chunks, facts, local or GraphDraft()), document, chunks)
+        return with_near_names(with_subjects(draw(chunks, facts, local or GraphDraft()), document, chunks))
 
     def _hash(self, chunk: ChunkDraft, title: str) -> bytes:
         read = json.dumps([VERSION, self._model, title, chunk.heading, chunk.text])

@@ -1,9 +1,15 @@
-"""When two names mean the same: the key that they resolve to, and the keys that a question may hold."""
+"""When two names mean the same: the key that they resolve to, and the keys that a question may hold.
+
+A key is made of its name alone, so it is the same whatever else is known and in whatever order it comes: what a
+document says can be taken out again. It joins only what is one for certain. Forms that most likely mean the same are
+further names (`near_keys`): a question finds an entity by them, and entities that share one lead to each other.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from tributary.text.scripts import CONTINUOUS, IDEOGRAPHIC
 from tributary.text.stems import fold
@@ -18,23 +24,155 @@ LONGEST_RUN = 12
 MAX_KEYS = 2000
 
 # A plus or a sharp makes another name (C, C++, C#); all other signs only separate.
-_TOKEN = re.compile(rf"(?P<run>[{CONTINUOUS}{IDEOGRAPHIC}]+)|(?:(?![{CONTINUOUS}{IDEOGRAPHIC}_])\w)+(?:\+\+|#)?")
+# A single letter and a hyphen begin a word (e-mail, X-ray).
+_TOKEN = re.compile(
+    rf"(?P<run>[{CONTINUOUS}{IDEOGRAPHIC}]+)"
+    rf"|(?:(?![{CONTINUOUS}{IDEOGRAPHIC}_])\w)+(?:(?<=\b[^\W\d_])[-‐‑](?=[^\W\d_]{{3}})"
+    rf"(?:(?![{CONTINUOUS}{IDEOGRAPHIC}_])\w)+)?(?:\+\+|#)?"
+)
+_HYPHEN = re.compile("[-‐‑]")
 _POSSESSIVE = re.compile(r"['’ʼ]s\b|(?<=s)['’ʼ](?=\s|$)")
 _DOTTED = re.compile(r"\b(?:\w\.){2,}")
 _ARTICLES = frozenset(("the", "a", "an", "der", "die", "das", "le", "la", "les", "el", "los", "las", "il"))
 _PLURAL = re.compile(r"(?<=[a-z][a-z][^\Wsui_])s$")
+#: Of the last of several words; alone, `Rockies` and `Rocky` are two.
+_PLURAL_OF_PHRASE = re.compile(r"(?<=[a-z]{2})(?:(?P<y>[^\W\daeiou_])ies|(?P<es>ss|x|tch|sh)es)$")
+_IE = frozenset(("movies", "cookies", "zombies", "calories", "selfies", "series", "species", "brownies", "rookies"))
+#: What stands before a person's name and is no part of it: by its small letters or its point, since DR and MR stand for
+#: other things. Not Mrs: with her husband's name it means another person.
+_TITLE = re.compile(r"(?:(?:Dr|Prof|Professor|Mr|Ms|Sir|Dame|Herr)\b\.?|(?i:dr|prof|mr|ms)\.)\s*")
+_PERSON = re.compile(r"[^\W\d_][\w.’'-]*(?:\s+[^\W\d_][\w.’'-]*)+")
+_LEGAL_FORMS = {
+    "corp": "corporation", "inc": "incorporated", "ltd": "limited", "co": "company", "bros": "brothers",
+    "corporation": "corporation", "incorporated": "incorporated", "limited": "limited", "company": "company",
+    "llc": "llc", "plc": "plc", "gmbh": "gmbh", "pty": "pty",
+}  # fmt: skip
+_NUMERALS = {"ii": "2", "iii": "3", "vii": "7", "viii": "8"}
+_AND = frozenset(("and", "und"))
+#: Letters that a number belongs to, whatever stands between: `F-16`, `F 16` and `F16` are one.
+_MODEL_LETTERS = 3
+_SOLID = re.compile(r"(?P<word>[^\W\d_]{4,})(?P<number>\d+)")
+_APART = re.compile(r"(?P<word>[^\W\d_]{4,}) (?P<number>\d+)$")
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "å": "aa", "Å": "Aa"})
+
+
+class _Token(NamedTuple):
+    """A folded word with its place in the normalised text. `apart`: with a blank where it has a hyphen; `raw`: as it
+    stands there."""
+
+    key: str
+    apart: str
+    raw: str
+    start: int
+    end: int
 
 
 @lru_cache(maxsize=16_384)
 def entity_key(name: str) -> str:
-    """The resolved form of a name: without case, accents, punctuation, a leading article, a possessive, and the
-    plural of its last word. Empty where the name has no letter or digit."""
-    tokens = [token for token, _, _ in _tokens(name)]
-    if len(tokens) > 1 and tokens[0] in _ARTICLES:
-        del tokens[0]
-    if tokens:
-        tokens[-1] = _PLURAL.sub("", tokens[-1])
+    """The resolved form of a name: without case, accents, punctuation, a leading article or a person's title, a
+    possessive, `and`, and the plural of its last word; legal forms and some numerals in one form. Empty where the name
+    has no letter or digit."""
+    tokens = [token.key for token in _tokens(_without_titles(name.strip()))]
+    if len(tokens) > 1:
+        tokens = _without_ands(_without_article(tokens))
+    if len(tokens) > 1:
+        tokens[-1] = _NUMERALS.get(tokens[-1]) or _singular(tokens[-1])
+        _spell_out(tokens)
+        tokens = _with_models(tokens)
+    elif tokens:
+        tokens[0] = _PLURAL.sub("", tokens[0])
     return " ".join(tokens)[:MAX_KEY_LENGTH]
+
+
+@lru_cache(maxsize=16_384)
+def plain_key(name: str) -> str:
+    """The resolved form by less: case, accents, punctuation, article, possessive and a plain plural. It was the key in
+    earlier versions, and graphs that they wrote have it still."""
+    tokens = " ".join(token.apart for token in _tokens(name)).split(" ")
+    if len(tokens) > 1:
+        tokens = _without_article(tokens)
+    tokens[-1] = _PLURAL.sub("", tokens[-1])
+    return " ".join(tokens)[:MAX_KEY_LENGTH]
+
+
+def near_keys(name: str) -> tuple[str, ...]:
+    """Keys that most likely mean the same as a name, without its own: its plain form, and its umlauts written out."""
+    forms = (plain_key(name), entity_key(name.translate(_UMLAUTS)))
+    own = entity_key(name)
+    return tuple(key for key in dict.fromkeys(forms) if key and key != own)
+
+
+def bare_key(key: str) -> str:
+    """A company's key without the legal forms behind it; empty where it has none, or is nothing else."""
+    tokens = key.split(" ")
+    while len(tokens) > 1 and tokens[-1] in _LEGAL_FORMS:
+        tokens.pop()
+    bare = " ".join(tokens)
+    return bare if bare != key and bare not in _LEGAL_FORMS else ""
+
+
+def _without_article(tokens: list[str]) -> list[str]:
+    return tokens[1:] if tokens[0] in _ARTICLES else tokens
+
+
+def _without_titles(name: str) -> str:
+    """A person's name: behind the titles stand two words or more, the last with a capital."""
+    while found := _TITLE.match(name):
+        rest = name[found.end() :]
+        if not _PERSON.fullmatch(rest) or not rest.split()[-1][0].isupper():
+            break
+        name = rest
+    return name
+
+
+def _without_ands(tokens: list[str]) -> list[str]:
+    """`Procter & Gamble` has none either."""
+    if _AND.isdisjoint(tokens):
+        return tokens
+    return [token for at, token in enumerate(tokens) if token not in _AND or at in (0, len(tokens) - 1)]
+
+
+def _with_models(tokens: list[str]) -> list[str]:
+    """Numbers on the few letters before them."""
+    if not any(token.isdigit() for token in tokens):
+        return tokens
+    joined = tokens[:1]
+    for token in tokens[1:]:
+        before = joined[-1]
+        if token.isdigit() and len(before) <= _MODEL_LETTERS and before.isalpha() and before.isascii():
+            joined[-1] += token
+        else:
+            joined.append(token)
+    return joined
+
+
+def _spell_out(tokens: list[str]) -> None:
+    """Legal forms at the end in one form, such as those of `Co., Ltd.`."""
+    at = len(tokens) - 1
+    while at > 0 and (full := _LEGAL_FORMS.get(tokens[at])):
+        tokens[at] = full
+        at -= 1
+
+
+def _singular(word: str) -> str:
+    if not word.endswith("s"):
+        return word
+    found = None if word in _IE else _PLURAL_OF_PHRASE.search(word)
+    if found is None:
+        return _PLURAL.sub("", word)
+    return word[: found.start()] + (found["es"] or f"{found['y']}y")
+
+
+def _forms(tokens: Sequence[_Token]) -> Iterator[str]:
+    """The keys by which what a phrase names may be known."""
+    key = entity_key(" ".join(token.key for token in tokens))
+    yield key
+    yield plain_key(" ".join(token.apart for token in tokens))
+    if any(letter.isdigit() for letter in key):
+        yield _SOLID.sub(r"\g<word> \g<number>", key)
+        yield _APART.sub(r"\g<word>\g<number>", key)
+    if not all(token.raw.isascii() for token in tokens):
+        yield entity_key(" ".join(fold(token.raw.translate(_UMLAUTS)) for token in tokens))
 
 
 def phrase_keys(text: str) -> dict[str, tuple[int, int]]:
@@ -46,27 +184,30 @@ def phrase_keys(text: str) -> dict[str, tuple[int, int]]:
     for size in range(min(LONGEST_PHRASE, len(tokens)), 0, -1):
         for first in range(len(tokens) - size + 1):
             part = tokens[first : first + size]
-            if size == 1 and _says_nothing(text, *part[0]):
+            if size == 1 and _says_nothing(text, part[0]):
                 continue
-            key = entity_key(" ".join(token for token, _, _ in part))
-            keys.setdefault(key, (part[0][1], part[-1][2]))
-    for token, start, _ in tokens:
-        for first, behind in _windows(token):
-            keys.setdefault(entity_key(token[first:behind]), (start + first, start + behind))
+            for key in _forms(part):
+                keys.setdefault(key, (part[0].start, part[-1].end))
+    for token in tokens:
+        for first, behind in _windows(token.key):
+            keys.setdefault(entity_key(token.key[first:behind]), (token.start + first, token.start + behind))
     keys.pop("", None)
     ordered = sorted(keys.items(), key=lambda item: item[1][0] - item[1][1])
     return dict(ordered[:MAX_KEYS])
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """Folded tokens with their place in the normalised text."""
+def _tokens(text: str) -> Iterator[_Token]:
     plain = unicodedata.normalize("NFKC", text)
     plain = _DOTTED.sub(lambda found: found[0].replace(".", "").ljust(len(found[0])), plain)
     plain = _POSSESSIVE.sub(lambda found: " " * len(found[0]), plain)
     for found in _TOKEN.finditer(plain):
-        folded = found[0] if found["run"] else fold(found[0])
-        if folded:
-            yield folded, found.start(), found.end()
+        raw = found[0]
+        folded = raw if found["run"] else fold(raw)
+        if not folded:
+            continue
+        hyphen = _HYPHEN.search(folded) if len(folded) > 2 else None
+        key, apart = (folded.replace(hyphen[0], ""), folded.replace(hyphen[0], " ")) if hyphen else (folded, folded)
+        yield _Token(key, apart, raw, found.start(), found.end())
 
 
 def _windows(token: str) -> Iterator[tuple[int, int]]:
@@ -78,6 +219,6 @@ def _windows(token: str) -> Iterator[tuple[int, int]]:
             yield first, first + size
 
 
-def _says_nothing(text: str, token: str, start: int, end: int) -> bool:
+def _says_nothing(text: str, token: _Token) -> bool:
     """Whether a word alone names nothing: function words do not, unless written as an acronym (`WHO`)."""
-    return len(token) == 1 or (is_stopword(token) and not text[start:end].isupper())
+    return len(token.key) == 1 or (is_stopword(token.key) and not text[token.start : token.end].isupper())

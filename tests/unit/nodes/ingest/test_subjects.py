@@ -49,7 +49,7 @@ def test_what_tells_a_title_from_its_namesakes_is_no_part_of_the_short_name() ->
 def test_a_list_in_a_title_tells_nothing_apart() -> None:
     for title in ("Systems, Services, and Centers", "Buzz, neglecting viscosity", "Elections, 1967"):
         [entity] = drawn(title, "It closed.").entities
-        assert entity.aliases == ()
+        assert not {"system", "buzz", "election"} & {*entity.aliases}
 
 
 def test_the_short_name_of_the_title_is_the_title() -> None:
