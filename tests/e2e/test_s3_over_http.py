@@ -87,3 +87,44 @@ def test_a_bucket_that_is_gone_is_a_dependency_and_nothing_is_left(world: World)
     assert world.client.get("/readyz").status_code == 503
     with psycopg.connect(world.dsn) as connection:
         assert connection.execute("SELECT count(*) FROM message_attachments").fetchone() == (0,)
+
+
+def test_deleting_a_conversation_erases_its_checkpoints_its_files_and_their_objects(world: World) -> None:
+    client = world.client
+    files = [("gone.txt", b"The zebrafinch vault opens at dawn."), ("kept.txt", b"Nobody asked about this.")]
+    gone, kept = (client.post(UPLOAD, files={"files": file}).json() for file in files)
+    bot = client.post("/api/bots", json={"name": "b"}).json()["id"]
+    claim = {"id": gone["id"], "accessToken": gone["accessToken"]}
+    body = {"message": "When does the zebrafinch vault open?", "attachments": [claim]}
+    once = {"Idempotency-Key": "once"}
+    asked = client.post(f"/api/bots/{bot}/chat", json=body, headers=once).json()["conversationId"]
+    other = client.post(f"/api/bots/{bot}/chat", json={"message": "What else?"}).json()["conversationId"]
+    assert {"checkpoints", "messages", "attachment_uses"} <= _tables_with(world, asked)
+    assert "messages" in _tables_with(world, "zebrafinch")
+    left = _tables_with(world, other)
+    assert gone["id"] in world.listing()
+    assert list(world.files.rglob(gone["id"]))
+
+    assert client.delete(f"/api/conversations/{asked}").status_code == 204
+
+    # What it cost stays, under its id; of what was said and sent nothing does.
+    assert _tables_with(world, asked) == {"usage_entries"}
+    assert _tables_with(world, gone["id"]) == set()
+    assert _tables_with(world, "zebrafinch") == set()
+    on_disk = [path for path in world.files.rglob("*") if path.is_file()]
+    assert [path.name for path in on_disk] == [kept["id"]]
+    assert gone["id"] not in world.listing()
+    assert kept["id"] in world.listing()
+    assert _tables_with(world, other) == left
+
+
+def _tables_with(world: World, text: str) -> set[str]:
+    """All tables in which a row holds the text somewhere, in bytes too."""
+    with psycopg.connect(world.dsn) as connection:
+        names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+        found = set()
+        for (name,) in names:
+            rows = f"SELECT FROM {name} AS each WHERE strpos(each::text, %s) > 0 OR strpos(each::text, %s) > 0 LIMIT 1"
+            if connection.execute(rows, (text, text.encode().hex())).fetchone() is not None:
+                found.add(name)
+    return found
