@@ -133,7 +133,7 @@ async def update_bot(bot_id: str, body: BotChanges, caller: OwnerOf, services: S
     return shape(bot)
 
 
-@router.delete("/{bot_id}", status_code=204, responses=problems(403))
+@router.delete("/{bot_id}", status_code=204, responses=problems(409))
 async def delete_bot(bot_id: str, caller: OwnerOf, services: ServicesOf) -> Response:
     await services.bots.delete(caller.organisation_id, parse_id("bot", bot_id))
     return Response(status_code=204)

@@ -45,9 +45,13 @@ NotSentDict = Annotated[dict[str, Any], _flat(NotSent)]
 ProblemDict = Annotated[dict[str, Any], WithJsonSchema(PROBLEM)]
 
 
+_TEXT = {"type": "string"}
+
+
 def events(description: str) -> dict[str, Any]:
     """The content of a response in server-sent events."""
-    return {"text/event-stream": {"schema": {"type": "string", "description": description}}}
+    event = {"type": "object", "required": ["event", "data"], "properties": {"event": _TEXT, "data": _TEXT}}
+    return {"text/event-stream": {"itemSchema": {**event, "description": description}}}
 
 
 _WHEN = {

@@ -17,6 +17,7 @@ from tributary.domain.errors import InvalidRequest, NotFound, TributaryError
 from tributary.domain.ids import parse_id
 from tributary.domain.knowledge import DEFAULT_IMPORTANCE, Chunk, Document, DocumentStatus, Stage
 from tributary.routes.access import CallerOf, OwnerOf, ServicesOf
+from tributary.routes.described import events as described_events
 from tributary.routes.described import problems
 from tributary.routes.file_results import Outcome, one_by_one
 from tributary.routes.idempotency import Key, Result, fingerprint, once
@@ -46,7 +47,7 @@ REPLACEMENT_BODY = _form(1, title=_TITLE)
 PROGRESS_EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events `progress`, each a document; `error`, a problem, where it is deleted meanwhile",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": described_events("`progress` or `error`"),
     }
 }
 

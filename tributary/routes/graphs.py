@@ -7,9 +7,10 @@ from fastapi import APIRouter, Query
 from stores.protocols.graph_engines import GraphFilter
 from tributary.domain.ids import parse_id
 from tributary.routes.access import CallerOf, ServicesOf
+from tributary.routes.described import problems
 from tributary.routes.shapes import Limit, Shape, Text
 
-router = APIRouter(prefix="/knowledge/kb", tags=["knowledge bases"])
+router = APIRouter(prefix="/knowledge/kb", tags=["knowledge bases"], responses=problems())
 
 
 class NodeShape(Shape):

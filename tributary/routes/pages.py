@@ -9,8 +9,9 @@ from tributary.domain.errors import InvalidRequest
 from tributary.domain.ids import parse_id
 from tributary.ingestion.pages import PageView
 from tributary.routes.access import CallerOf, ServicesOf
+from tributary.routes.described import problems
 
-router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"])
+router = APIRouter(prefix="/knowledge/kb/{kb_id}/documents", tags=["documents"], responses=problems())
 
 DEFAULT_WIDTH = 1_000
 MAX_WIDTH = 2_400

@@ -10,20 +10,21 @@ Answer = TypeVar("Answer")
 #: Inputs of one batch.
 MAX_BATCH = 100
 
+#: LangServe fails on null.
 Config = Annotated[
-    dict[str, Any] | None, Field(description="A `RunnableConfig`. Nothing in it changes a run, nor for whom it is")
+    dict[str, Any], Field(description="A `RunnableConfig`. Nothing in it changes a run, nor for whom it is")
 ]
 Names = Annotated[list[str] | None, Field(description="Of runs, as LangChain filters them")]
 
 
 class RunBody(BaseModel, Generic[Given]):
     input: Given
-    config: Config = None
+    config: Config = Field(default_factory=dict)
 
 
 class BatchBody(BaseModel, Generic[Given]):
     inputs: list[Given] = Field(max_length=MAX_BATCH)
-    config: Config | list[dict[str, Any]] = None
+    config: Config | list[dict[str, Any]] = Field(default_factory=dict)
 
 
 class FilteredBody(RunBody[Given], Generic[Given]):
