@@ -108,6 +108,14 @@ class Launcher:
             text=True,
         )
 
+    def beside(self, descriptor: int) -> subprocess.Popen[str]:
+        """A server on a socket that somebody listens on, as `--processes` starts them; its stdin is its lifeline."""
+        command = [sys.executable, "-m", "tributary.cli.main", "serve", "--no-demo", "--listener", str(descriptor)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, env=self._environment, pass_fds=[descriptor], stdin=pipe, stdout=pipe, text=True
+        )
+
     def close(self) -> None:
         for running in self._running:
             if running.process.poll() is None:

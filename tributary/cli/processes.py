@@ -41,6 +41,8 @@ class _Flock:
         while not self.stopping.is_set():
             server = await self._start(demo, workers)
             self.alive.add(server)
+            if self.stopping.is_set():  # told while it was being started
+                self.stop()
             served = await self._listen(server, ready)
             code = await server.wait()
             self.alive.discard(server)

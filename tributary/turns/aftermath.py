@@ -5,7 +5,7 @@ from uuid import UUID
 from nodes.chat.answering import NO_USAGE
 from nodes.chat.state import ChatResponse
 from stores.protocols.conversations import ConversationStore
-from tributary.domain.conversations import Message, MessageStatus
+from tributary.domain.conversations import Message, MessageStatus, Role
 from tributary.domain.errors import DependencyUnavailable, NotFound, Problem
 from tributary.turns.events import TurnLog
 
@@ -40,7 +40,9 @@ async def _answer(turn: TurnLog, conversations: ConversationStore) -> Message | 
         found = await conversations.messages(turn.organisation_id, turn.conversation_id, after=question, limit=1)
     except NotFound:  # it was deleted
         return None
-    return next((each for each in found if each.parent_id == question and each.status in _ENDED_WELL), None)
+    # Behind a question without an answer stands the next question.
+    answers = (each for each in found if each.role is Role.ASSISTANT and each.parent_id == question)
+    return next((each for each in answers if each.status in _ENDED_WELL), None)
 
 
 def _response(turn: TurnLog, answer: Message) -> ChatResponse:

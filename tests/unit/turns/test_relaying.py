@@ -187,7 +187,8 @@ async def test_another_organisation_hears_nothing(two: Two) -> None:
             await two.listener.relays.join(two.world.globex, two.conversation_id)
 
 
-async def test_a_process_that_dies_in_mid_answer_ends_the_stream_as_interrupted(two: Two) -> None:
+@pytest.mark.parametrize("asked_again", [False, True])
+async def test_a_process_that_dies_in_mid_answer_ends_the_stream_as_interrupted(two: Two, asked_again: bool) -> None:
     bot = await two.world.bot()
     async with two.world.queue.turn(two.world.acme, two.conversation_id, timeout=1):
         turn = two.start()
@@ -196,11 +197,13 @@ async def test_a_process_that_dies_in_mid_answer_ends_the_stream_as_interrupted(
         turn.publish("token", {"text": "half an"})
         joined = await two.join()
         two.signals.lost = frozenset(range(1_000))
+    if asked_again:
+        await two.world.turn(bot, "Again?", conversation_id=two.conversation_id)
     events = await everything(joined)
     assert (told(events), events[-1]["event"]) == ("half an", "error")
     assert joined.problem is not None
     assert (joined.problem["code"], joined.problem["questionId"]) == ("interrupted", str(question.id))
-    [stored] = await two.world.conversations.messages(two.world.acme, two.conversation_id, after=None, limit=5)
+    stored, *_ = await two.world.conversations.messages(two.world.acme, two.conversation_id, after=None, limit=5)
     assert stored.status is MessageStatus.INTERRUPTED
 
 
