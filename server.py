@@ -15,6 +15,7 @@ from tributary.routes import (
     bots,
     chat,
     conversations,
+    description,
     documents,
     graphs,
     health,
@@ -49,6 +50,7 @@ ROUTERS = (
     page.router,
     served.router,
     health.router,
+    description.router,
     openai.router,
 )
 
@@ -64,6 +66,7 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
         title="Tributary",
         version=__version__,
         summary="Chat with your files and your knowledge bases, answered with citations.",
+        openapi_url=None,  # see `routes.description`
         # Its own would put queries, and with them tokens of attachments, into spans.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
         lifespan=_lifespan(chosen, opening),
@@ -82,6 +85,7 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
     app.add_middleware(BodyLimit)
     problems.install(app)
     app.state.stopping = asyncio.Event()
+    app.state.description = description.Description(app)
     # A stop lets running turns finish, and with them the streams that tell of them.
     AppStatus.disable_automatic_graceful_drain()  # type: ignore[no-untyped-call] # of sse-starlette
     for router in ROUTERS:
