@@ -2,39 +2,30 @@
 
 import base64
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any
 
 import httpx
-import httpx2
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from tests.support import files
 from tests.support.documents import wait_until_ready
 from tests.support.launching import Shared
+from tests.support.mcp_clients import MODES
+from tests.support.mcp_clients import connect as connected
 
 Connect = Callable[[httpx.Client], AbstractAsyncContextManager[Client]]
 
 
-@pytest.fixture(params=["auto", "legacy"])
+@pytest.fixture(params=MODES)
 def connect(request: pytest.FixtureRequest) -> Connect:
-    """The client with the key of another one. `auto` is the newest protocol, `legacy` the one with a handshake."""
-
-    @asynccontextmanager
-    async def connected(client: httpx.Client) -> AsyncIterator[Client]:
-        headers = {"Authorization": client.headers["Authorization"]}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            Client(streamable_http_client(f"{client.base_url}/mcp", http_client=http), mode=request.param) as connected,
-        ):
-            yield connected
-
-    return connected
+    """The client in each of its forms."""
+    return partial(connected, mode=request.param)
 
 
 @pytest.fixture(scope="module")
