@@ -13,7 +13,7 @@ from tributary.routes.chat import AnswerShape, require_message_length
 from tributary.routes.served.claims import ClaimInput, claims_of
 from tributary.routes.served.graph import Chunks, Given, Output, ServedGraph
 from tributary.routes.served.runs import Run, apart, run_of
-from tributary.routes.served.schemas import flat, refusable
+from tributary.routes.served.schemas import GivenModel, flat, refusable
 from tributary.routes.shapes import Text
 from tributary.turns.events import RunningTurn, TurnEvent
 from tributary.turns.runner import TurnRequest
@@ -31,7 +31,7 @@ class ChatTurn(TypedDict):
     replaceMessageId: NotRequired[Annotated[str | None, Field(description="A question to edit or to try again")]]
 
 
-class ChatTurnInput(RootModel[Annotated[ChatTurn, WithJsonSchema(flat(ChatTurn, given=True))]]):
+class ChatTurnInput(GivenModel[Annotated[ChatTurn, WithJsonSchema(flat(ChatTurn, given=True))]]):
     """A message to a bot."""
 
 

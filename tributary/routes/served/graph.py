@@ -125,12 +125,13 @@ class Chunks:
 
     def of(self, event: TurnEvent, run: Run) -> Output | None:
         """The chunk that tells of the event; None where it tells nothing new."""
-        data = event["data"]
-        if event["event"] == "error":
+        name, data = event["event"], event["data"]
+        if name == "error":
             return self._failed(data, run)
-        if event["event"] == "done":
+        if name == "done":
             return self.end(data)
-        return self.middle(event["event"], data)
+        # A log has steps of its own.
+        return None if run.logged and name == "status" else self.middle(name, data)
 
     def middle(self, event: str, data: Any) -> Output | None:
         return {"steps": [data]} if event == "status" else None

@@ -18,7 +18,7 @@ from tributary.domain.knowledge import Document, Stage
 from tributary.routes.documents import DocumentShape
 from tributary.routes.served.graph import Chunks, Given, Output, ServedGraph
 from tributary.routes.served.runs import Run
-from tributary.routes.served.schemas import flat, refusable
+from tributary.routes.served.schemas import GivenModel, flat, refusable
 from tributary.routes.served.telling import Tell, told_by
 from tributary.routes.shapes import Shape
 from tributary.turns.events import TurnEvent
@@ -45,7 +45,7 @@ class Ingestion(TypedDict):
     documentId: str
 
 
-class IngestionInput(RootModel[Annotated[Ingestion, WithJsonSchema(flat(Ingestion, given=True))]]):
+class IngestionInput(GivenModel[Annotated[Ingestion, WithJsonSchema(flat(Ingestion, given=True))]]):
     """A document to ingest again, from the file that it has."""
 
 

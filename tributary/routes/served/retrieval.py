@@ -16,12 +16,16 @@ from tributary.routes.knowledge import ResultShape
 from tributary.routes.served.claims import ClaimInput, claims_of
 from tributary.routes.served.graph import Chunks, Given, ServedGraph
 from tributary.routes.served.runs import Run
-from tributary.routes.served.schemas import flat, refusable
+from tributary.routes.served.schemas import GivenModel, flat, refusable
 from tributary.routes.served.telling import told_by
 from tributary.routes.shapes import Shape, Text
 from tributary.turns.events import TurnEvent
 
-_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+_DEFAULT = Weights()
+
+
+def _share(default: float) -> Any:
+    return Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, json_schema_extra={"default": default})]
 
 
 class WeightsInput(TypedDict):
@@ -29,9 +33,9 @@ class WeightsInput(TypedDict):
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]
 
-    vector: _Share
-    text: _Share
-    importance: _Share
+    vector: NotRequired[_share(_DEFAULT.vector)]  # type: ignore[valid-type]
+    text: NotRequired[_share(_DEFAULT.text)]  # type: ignore[valid-type]
+    importance: NotRequired[_share(_DEFAULT.importance)]  # type: ignore[valid-type]
 
 
 class Search(TypedDict):
@@ -53,7 +57,7 @@ class Search(TypedDict):
     weights: NotRequired[WeightsInput]
 
 
-class SearchInput(RootModel[Annotated[Search, WithJsonSchema(flat(Search, given=True))]]):
+class SearchInput(GivenModel[Annotated[Search, WithJsonSchema(flat(Search, given=True))]]):
     """A query, and where to look."""
 
 
@@ -103,5 +107,5 @@ def _request(run: Run, given: Given) -> RetrievalRequest:
         knowledge_base_ids=[parse_id("knowledge base", each) for each in dict.fromkeys(given["knowledgeBaseIds"])],
         recent=given.get("recent") or (),
         attachments=claims_of(given.get("attachments")),
-        weights=Weights(**given["weights"]) if given.get("weights") else Weights(),
+        weights=Weights(**given.get("weights", {})),
     )
