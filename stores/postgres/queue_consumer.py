@@ -23,6 +23,7 @@ from stores.postgres.database import Connection, Database, translated
 from stores.postgres.queue import PRESENCE, QUEUE, TASK, enqueue_unattended, release_orphans
 from stores.protocols.queue import IngestTask, Perform
 from tributary.domain.errors import DependencyUnavailable, TributaryError
+from tributary.telemetry.redaction import words_of
 
 logger = logging.getLogger(__name__)
 
@@ -149,7 +150,8 @@ class _Retry(retry.BaseRetryStrategy):
         else:
             delay = min(_LONGEST_DELAY, 2.0 ** min(job.attempts, 16))
             known = isinstance(exception, TributaryError)
-            logger.error("task %s ended unsettled: %s", job.id, exception, exc_info=None if known else exception)
+            words = words_of(exception)
+            logger.error("task %s ended unsettled: %s", job.id, words, exc_info=None if known else exception)
         return retry.RetryDecision(retry_in={"milliseconds": round(delay * 1000)})
 
 

@@ -49,12 +49,18 @@ class Observing:
         given = headers.get(REQUEST_ID, "")
         seen = _Seen(scope, given if _NAME.fullmatch(given) else new_id().hex)
         with about(request=seen.id), tracing.request_span(seen.method, headers) as span, seen.counted():
-            if scope["app"].state.stopping.is_set() and scope["path"] not in PROBES:
+            if _is_stopping(scope) and scope["path"] not in PROBES:
                 await _refuse(scope, receive, seen.telling(send))
             else:
                 await self._app(scope, receive, seen.telling(send))
             if span is not None:
                 seen.describe(span)
+
+
+def _is_stopping(scope: Scope) -> bool:
+    # Another application that serves our routes knows of no stop.
+    stopping = getattr(scope["app"].state, "stopping", None)
+    return stopping is not None and stopping.is_set()
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

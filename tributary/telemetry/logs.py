@@ -57,7 +57,7 @@ class ForPeople(logging.Formatter):
         when = datetime.fromtimestamp(record.created, UTC).isoformat(" ", "milliseconds").removesuffix("+00:00")
         about = " ".join(f"{name}={value}" for name, value in subject().items())
         # A message that could begin a line of its own could pretend to be one.
-        message = record.getMessage().translate(_CONTROLS).replace("\n", "\\n")
+        message = _message(record).translate(_CONTROLS).replace("\n", "\\n")
         line = f"{when} {record.levelname} {record.name}: {message}{f' [{about}]' if about else ''}"
         return self._redact("\n".join((line, *_told(record))))
 
@@ -75,7 +75,7 @@ class JsonLines(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": self._redact(record.getMessage()),
+            "message": self._redact(_message(record)),
             **subject(),
             **getattr(record, _OWN, {}),
             **current_ids(),
@@ -84,7 +84,17 @@ class JsonLines(logging.Formatter):
             line["exception"] = type(error).__name__
             line["stack"] = self._redact("\n".join(_told(record)))
         # Halves of characters have no form in JSON.
-        return orjson.dumps(line, default=str).decode() if _whole(line) else orjson.dumps(_mended(line)).decode()
+        return (
+            orjson.dumps(line, default=str).decode()
+            if _whole(line)
+            else orjson.dumps(_mended(line), default=str).decode()
+        )
+
+
+def _message(record: logging.LogRecord) -> str:
+    """Of libraries the first line: further ones hold what objects look like, the words of an error among them."""
+    message = record.getMessage().rstrip()
+    return message if record.name.partition(".")[0] in OURS else message.partition("\n")[0]
 
 
 def _error_of(record: logging.LogRecord) -> BaseException | None:
@@ -114,5 +124,8 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _mended(line: dict[str, Any]) -> dict[str, str]:
-    return {name: str(value).encode("utf-8", "replace").decode() for name, value in line.items()}
+def _mended(line: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+        for name, value in line.items()
+    }

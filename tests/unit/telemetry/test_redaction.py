@@ -1,12 +1,15 @@
+import asyncio
 import json
 import logging
 import secrets
+import threading
 from uuid import uuid4
 
 import pytest
 
 from stores.secrets import make_key_secret
 from tributary.domain.errors import DependencyUnavailable, InvalidRequest, ProviderError
+from tributary.telemetry import logs
 from tributary.telemetry.context import about
 from tributary.telemetry.logs import ForPeople, JsonLines, fields
 from tributary.telemetry.redaction import Redactor, words_of
@@ -78,6 +81,7 @@ def _failed() -> BaseException:
             raise DependencyUnavailable("The store is away") from error
     except DependencyUnavailable as error:
         return error
+    raise AssertionError("it was no JSON")
 
 
 @pytest.mark.parametrize("formatter", [ForPeople(Redactor()), JsonLines(Redactor())])
@@ -103,3 +107,19 @@ def test_a_message_for_people_can_not_pretend_to_be_a_line_of_its_own() -> None:
     line = ForPeople(Redactor()).format(_record(message="asked\n2026-01-01 ERROR tributary: forged\x1b[31m"))
     assert "\n" not in line
     assert "\x1b" not in line
+
+
+async def test_an_error_that_nobody_asked_for_is_told_without_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+    before = logging.getLogger().handlers[:]
+    logs.configure("INFO", as_json=False)
+    try:
+        loop = asyncio.get_running_loop()
+        loop.call_exception_handler({"message": "a task failed", "exception": ValueError("SECRET"), "future": "SECRET"})
+    finally:
+        logging.basicConfig(handlers=before, level=logging.WARNING, force=True)
+        logging.captureWarnings(False)
+        threading.excepthook = threading.__excepthook__
+    told = capsys.readouterr().err
+    assert "a task failed" in told
+    assert "ValueError" in told
+    assert "SECRET" not in told
