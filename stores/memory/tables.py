@@ -60,6 +60,8 @@ class RequestRow:
 class SessionRow:
     key_id: UUID
     expires_at: datetime
+    #: By a link, to be used once; no sign-in before.
+    offered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

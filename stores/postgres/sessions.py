@@ -15,15 +15,21 @@ _PURGE = """
 DELETE FROM browser_sessions WHERE organisation_id = %(organisation)s AND expires_at <= now() RETURNING id
 """
 _OPEN = """
-INSERT INTO browser_sessions (organisation_id, id, hash, key_id, expires_at)
-VALUES (%(organisation)s, %(id)s, %(hash)s, %(key)s, now() + %(lifetime)s)
+INSERT INTO browser_sessions (organisation_id, id, hash, key_id, expires_at, offered)
+VALUES (%(organisation)s, %(id)s, %(hash)s, %(key)s, now() + %(lifetime)s, %(offered)s)
 RETURNING id
 """
 _AUTHENTICATE = """
 SELECT s.hash, k.id AS key_id, k.scope
 FROM browser_sessions s
 JOIN api_keys k ON k.organisation_id = s.organisation_id AND k.id = s.key_id AND k.revoked_at IS NULL
-WHERE s.organisation_id = %(organisation)s AND s.hash = %(hash)s AND s.expires_at > now()
+WHERE s.organisation_id = %(organisation)s AND s.hash = %(hash)s AND s.expires_at > now() AND NOT s.offered
+"""
+_REDEEM = """
+DELETE FROM browser_sessions s USING api_keys k
+WHERE k.organisation_id = s.organisation_id AND k.id = s.key_id AND k.revoked_at IS NULL
+  AND s.organisation_id = %(organisation)s AND s.hash = %(hash)s AND s.expires_at > now() AND s.offered
+RETURNING s.hash, k.id AS key_id, k.scope
 """
 _CLOSE = "DELETE FROM browser_sessions WHERE organisation_id = %(organisation)s AND hash = %(hash)s RETURNING id"
 
@@ -35,8 +41,20 @@ class PostgresSessions:
         self._database = database
 
     async def open(self, caller: Caller, *, lifetime: timedelta) -> str:
+        return await self._keep(caller, lifetime, offered=False)
+
+    async def offer(self, caller: Caller, *, lifetime: timedelta) -> str:
+        return await self._keep(caller, lifetime, offered=True)
+
+    async def _keep(self, caller: Caller, lifetime: timedelta, *, offered: bool) -> str:
         secret = make_session_secret(caller.organisation_id)
-        values = {"id": new_id(), "hash": digest(secret), "key": caller.key_id, "lifetime": lifetime}
+        values = {
+            "id": new_id(),
+            "hash": digest(secret),
+            "key": caller.key_id,
+            "lifetime": lifetime,
+            "offered": offered,
+        }
         try:
             await run(self._database, caller.organisation_id, [(_PURGE, {}), (_OPEN, values)])
         except ForeignKeyViolation as error:
@@ -44,12 +62,18 @@ class PostgresSessions:
         return secret
 
     async def authenticate(self, secret: str) -> Caller:
+        return await self._caller(secret, _AUTHENTICATE, "The sign-in has ended; sign in again")
+
+    async def redeem(self, secret: str) -> Caller:
+        return await self._caller(secret, _REDEEM, "The link was used, or has run out")
+
+    async def _caller(self, secret: str, statement: str, otherwise: str) -> Caller:
         organisation_id = organisation_of_session(secret)
         if organisation_id is not None:
-            for row in await query(self._database, organisation_id, _AUTHENTICATE, {"hash": digest(secret)}):
+            for row in await query(self._database, organisation_id, statement, {"hash": digest(secret)}):
                 if opens(secret, row["hash"]):
                     return Caller(organisation_id=organisation_id, key_id=row["key_id"], scope=Scope(row["scope"]))
-        raise Unauthorized("The sign-in has ended; sign in again")
+        raise Unauthorized(otherwise)
 
     async def close(self, secret: str) -> None:
         organisation_id = organisation_of_session(secret)

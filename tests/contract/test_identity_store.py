@@ -9,6 +9,7 @@ from stores.secrets import make_key_secret
 from tests.support.chat_worlds import ChatWorld
 from tributary.domain.errors import InvalidRequest, NotFound, Unauthorized
 from tributary.domain.identity import Limits, Scope
+from tributary.domain.ids import new_id
 
 pytest_plugins = ["tests.support.chat_fixtures"]
 
@@ -165,3 +166,10 @@ async def test_keys_are_listed_newest_first_with_the_revoked_ones(chat: ChatWorl
 async def test_keys_of_another_organisation_are_not_listed(chat: ChatWorld) -> None:
     await chat.identity.create_key(chat.acme)
     assert list(await chat.identity.list_keys(chat.globex)) == []
+
+
+async def test_an_organisation_is_found_by_its_id(chat: ChatWorld) -> None:
+    made = await chat.identity.ensure_organisation("Initech")
+    assert await chat.identity.organisation(made.id) == made
+    with pytest.raises(NotFound):
+        await chat.identity.organisation(new_id())

@@ -1,5 +1,6 @@
 """What every store of sign-ins promises, one fact a test."""
 
+import asyncio
 from datetime import timedelta
 from uuid import UUID
 
@@ -71,3 +72,40 @@ async def test_keys_and_made_up_secrets_are_no_sign_ins(chat: ChatWorld) -> None
 async def test_nobody_signs_in_with_a_key_that_is_not_there(chat: ChatWorld) -> None:
     with pytest.raises(NotFound):
         await chat.sessions.open(Caller(chat.acme, new_id(), Scope.FULL), lifetime=DAY)
+
+
+@pytest.mark.parametrize("scope", Scope)
+async def test_an_offer_is_redeemed_once_and_is_no_sign_in(chat: ChatWorld, scope: Scope) -> None:
+    caller, _ = await caller_of(chat, chat.acme, scope)
+    offered = await chat.sessions.offer(caller, lifetime=DAY)
+    with pytest.raises(Unauthorized):
+        await chat.sessions.authenticate(offered)
+    assert await chat.sessions.redeem(offered) == caller
+    with pytest.raises(Unauthorized):
+        await chat.sessions.redeem(offered)
+
+
+async def test_of_many_who_redeem_an_offer_at_once_one_is_let_in(chat: ChatWorld) -> None:
+    caller, _ = await caller_of(chat, chat.acme)
+    offered = await chat.sessions.offer(caller, lifetime=DAY)
+    results = await asyncio.gather(*(chat.sessions.redeem(offered) for _ in range(5)), return_exceptions=True)
+    assert [each for each in results if not isinstance(each, Unauthorized)] == [caller]
+
+
+async def test_an_offer_runs_out_and_ends_with_its_key(chat: ChatWorld) -> None:
+    caller, _ = await caller_of(chat, chat.acme)
+    late = await chat.sessions.offer(caller, lifetime=timedelta(0))
+    offered = await chat.sessions.offer(caller, lifetime=DAY)
+    await chat.identity.revoke_key(chat.acme, caller.key_id)
+    for secret in (late, offered):
+        with pytest.raises(Unauthorized):
+            await chat.sessions.redeem(secret)
+
+
+async def test_a_sign_in_is_no_offer(chat: ChatWorld) -> None:
+    caller, key = await caller_of(chat, chat.acme)
+    mine = await chat.sessions.open(caller, lifetime=DAY)
+    for secret in (mine, key, make_session_secret(chat.acme), "", "\ud800"):
+        with pytest.raises(Unauthorized):
+            await chat.sessions.redeem(secret)
+    assert await chat.sessions.authenticate(mine) == caller
