@@ -1,7 +1,66 @@
-/** The room for chat. */
+/** The room for chat: one conversation, beside the list of all. */
 
-import { html } from "../../lib/html.js";
+import { html, useEffect, useMemo } from "../../lib/html.js";
+import { useLookAgain } from "../../lib/poll.js";
+import { goInstead, href } from "../../lib/router.js";
+import { complain } from "../../lib/toasts.js";
+import { BotBar } from "./bot_bar.js";
+import { bots, botOf, currentBot, loadBots } from "./bots.js";
+import { Composer } from "./composer.js";
+import { conversationOf, loadConversations } from "./conversations.js";
+import { DropZone } from "./drop_zone.js";
+import { Messages } from "./messages.js";
+import { placeOf, settle } from "./places.js";
 
-export function Main() {
-  return html`<div class="empty"><h1>Chat</h1></div>`;
+export { ConversationList as Side } from "./conversation_list.js";
+
+const SECONDS = 5;
+
+/** @param {{parts: string[]}} props */
+export function Main({ parts: [id = null] }) {
+  // Not keyed by the id: a conversation that gets its id by its first question stays the same.
+  const place = useMemo(() => placeOf(id), [id]);
+  const { thread } = place;
+  const conversation = conversationOf(id);
+  const bot = (conversation && botOf(conversation.botId)) ?? currentBot.value;
+  useEffect(() => {
+    thread.enter().catch(complain);
+    return () => thread.leave();
+  }, [thread]);
+  useEffect(() => {
+    if (!bots.value) loadBots().catch(complain);
+  }, []);
+  useEffect(() => {
+    if (conversation) document.title = `${conversation.title} · Tributary`;
+  }, [conversation?.title]);
+  useLookAgain(() => lookAgain(thread), { seconds: SECONDS, when: [thread] });
+
+  if (thread.missing.value) return html`<${Missing} />`;
+  const ask = (asked) => thread.ask(bot.id, asked, (begun) => (settle(place), goInstead("chat", begun)));
+  return html`
+    <${DropZone} onFiles=${(files) => place.drafts.add(files)}>
+      <h1 class="visually-hidden">${conversation?.title ?? "New conversation"}</h1>
+      <${BotBar} bot=${bot} fixed=${Boolean(id)} title=${conversation?.title} />
+      <${Messages} place=${place} bot=${bot} ask=${ask} />
+      <${Composer} key=${thread} place=${place} bot=${bot} ask=${ask} />
+    <//>`;
+}
+
+async function lookAgain(/** @type {import("./thread.js").Thread} */ thread) {
+  try {
+    await loadConversations();
+    await thread.lookAgain(conversationOf(thread.id)?.updatedAt ?? "");
+  } catch (error) {
+    // Told once it is asked for something: a server that is restarting shall not fill the page with messages.
+    if (error.code !== "unreachable" && error.status < 500) complain(error);
+  }
+}
+
+function Missing() {
+  return html`
+    <div class="empty">
+      <h1>This conversation is not here</h1>
+      <p>It was deleted, or the address is wrong.</p>
+      <a href=${href("chat")}>Begin a new one</a>
+    </div>`;
 }

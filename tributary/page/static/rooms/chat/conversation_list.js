@@ -1,0 +1,86 @@
+/** The list of conversations: to search, rename and delete. */
+
+import { html, useEffect, useMemo, useRef, useState } from "../../lib/html.js";
+import { moment, when } from "../../lib/format.js";
+import { go, href } from "../../lib/router.js";
+import { complain, telling } from "../../lib/toasts.js";
+import { IconButton } from "../../parts/button.js";
+import { confirmed } from "../../parts/dialog.js";
+import { Icon } from "../../parts/icon.js";
+import { conversations, loadConversations, loadOlder, older, remove, rename } from "./conversations.js";
+import { forget } from "./places.js";
+
+/** @param {{parts: string[]}} props */
+export function ConversationList({ parts: [current] }) {
+  const [sought, setSought] = useState("");
+  useEffect(() => {
+    if (!conversations.value) loadConversations().catch(complain);
+  }, []);
+  const search = (/** @type {string} */ text) => {
+    setSought(text);
+    if (text && older.value) loadOlder().catch(complain);
+  };
+  const found = useMemo(() => filtered(conversations.value, sought), [conversations.value, sought]);
+  return html`
+    <div class="list-head">
+      <a class="new" href=${href("chat")}><${Icon} name="plus" />New conversation</a>
+      <label class="search">
+        <${Icon} name="search" />
+        <input type="search" placeholder="Search conversations" aria-label="Search conversations" value=${sought}
+          onInput=${(event) => search(event.target.value)} />
+      </label>
+    </div>
+    <nav class="conversations" aria-label="Conversations">
+      <ul>${found.map((each) => html`<${Row} key=${each.id} conversation=${each} current=${each.id === current} />`)}</ul>
+      ${conversations.value && !found.length && html`<p class="hint">${sought ? "None has that in its title" : "None yet"}</p>`}
+      ${older.value && html`<button type="button" class="plain" onClick=${telling(loadOlder)}>Show older ones</button>`}
+    </nav>`;
+}
+
+function filtered(/** @type {any[] | null} */ all, /** @type {string} */ sought) {
+  const words = sought.toLocaleLowerCase().split(/\s+/).filter(Boolean);
+  return (all ?? []).filter((each) => words.every((word) => each.title.toLocaleLowerCase().includes(word)));
+}
+
+function Row({ conversation, current }) {
+  const [editing, setEditing] = useState(false);
+  if (editing) return html`<${Renaming} conversation=${conversation} onEnd=${() => setEditing(false)} />`;
+  return html`
+    <li class=${current ? "current" : ""}>
+      <a href=${href("chat", conversation.id)} aria-current=${current ? "page" : undefined}
+        title="${conversation.title}\n${moment(conversation.createdAt)}">
+        <bdi class="clipped">${conversation.title}</bdi>
+        <time dateTime=${conversation.createdAt}>${when(conversation.createdAt)}</time>
+      </a>
+      <span class="row-actions">
+        <${IconButton} icon="edit" label="Rename ${conversation.title}" onClick=${() => setEditing(true)} />
+        <${IconButton} icon="delete" label="Delete ${conversation.title}" onClick=${telling(() => removeIt(conversation, current))} />
+      </span>
+    </li>`;
+}
+
+async function removeIt(/** @type {any} */ conversation, /** @type {boolean} */ current) {
+  const text = `“${conversation.title}” goes with its messages and their files.`;
+  if (!(await confirmed({ title: "Delete this conversation?", text, action: "Delete" }))) return;
+  await remove(conversation.id);
+  forget(conversation.id);
+  if (current) go("chat");
+}
+
+function Renaming({ conversation, onEnd }) {
+  const input = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => input.current.select(), []);
+  const save = telling(async (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const title = input.current.value.trim();
+    if (title && title !== conversation.title) await rename(conversation.id, title);
+    onEnd();
+  });
+  return html`
+    <li>
+      <form onSubmit=${save}>
+        <input ref=${input} aria-label="Title" maxlength="300" value=${conversation.title} onBlur=${save}
+          onKeyDown=${(event) => event.key === "Escape" && (event.stopPropagation(), onEnd())} />
+      </form>
+    </li>`;
+}
