@@ -5,6 +5,7 @@ addresses with tokens into their spans, find none. Spans carry ids, names and co
 """
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span, Tracer
 
-Attributes = Mapping[str, str | int | float | bool]
+#: Seconds that a stop waits for the last spans to be sent.
+LAST_SPANS = 5.0
 
 
 class _Sending:
@@ -71,11 +73,13 @@ def use_exporter(exporter: "SpanExporter", *, version: str) -> None:
 
 
 def close_tracing() -> None:
-    """Sends what is left, for a few seconds at most, and ends tracing. Blocks: call it in a thread."""
+    """Sends what is left and ends tracing. A collector that does not answer is left after a while: it must not keep a
+    server from stopping. Blocks: call it in a thread."""
     provider, _sending.provider, _sending.tracer = _sending.provider, None, None
     if provider is not None:
-        provider.force_flush(5_000)
-        provider.shutdown()
+        ending = threading.Thread(target=provider.shutdown, name="end of tracing", daemon=True)
+        ending.start()
+        ending.join(LAST_SPANS)
 
 
 @contextmanager
