@@ -55,11 +55,18 @@ def two(postgres: Server, running_provider: Provider, tmp_path_factory: pytest.T
         postgres.drop(dsn)
 
 
-def stream(client: httpx.Client, method: str, path: str, seen: threading.Event | None = None, **body: Any) -> Events:
+def stream(
+    client: httpx.Client,
+    method: str,
+    path: str,
+    *,
+    body: dict[str, str] | None = None,
+    seen: threading.Event | None = None,
+) -> Events:
     """A stream to its end; `seen` is set with its first token."""
     events: Events = []
     headers = {"Accept": "text/event-stream"}
-    with client.stream(method, path, headers=headers, json=body or None) as response:
+    with client.stream(method, path, headers=headers, json=body) as response:
         assert response.status_code == 200, response.read()
         name = ""
         for line in response.iter_lines():
@@ -88,7 +95,7 @@ def test_an_answer_is_joined_on_another_process_before_in_the_middle_and_by_many
         provider.next_chat(hold)
         provider.next_chat(pause)
         body = {"message": "count", "conversationId": conversation}
-        asked = pool.submit(stream, here, "POST", f"/api/bots/{two.bot}/chat", **body)
+        asked = pool.submit(stream, here, "POST", f"/api/bots/{two.bot}/chat", body=body)
         assert provider.wait_for_requests(2)
         # The model is still silent: the one who joins now hears what was told so far, then the failure or the answer.
         early = [pool.submit(stream, there, "GET", joining) for _ in range(3)]
@@ -97,9 +104,9 @@ def test_an_answer_is_joined_on_another_process_before_in_the_middle_and_by_many
         assert [events.result() for events in early] == [asked.result()] * 3
 
         seen = threading.Event()
-        asked = pool.submit(stream, here, "POST", f"/api/bots/{two.bot}/chat", seen, **body)
+        asked = pool.submit(stream, here, "POST", f"/api/bots/{two.bot}/chat", seen=seen, body=body)
         assert seen.wait(30)
-        late = [pool.submit(stream, there, "GET", joining, first_token) for _ in range(3)]
+        late = [pool.submit(stream, there, "GET", joining, seen=first_token) for _ in range(3)]
         assert first_token.wait(30)
         pause.event.set()
         assert [events.result() for events in late] == [asked.result()] * 3
@@ -116,7 +123,7 @@ def test_what_is_joined_elsewhere_can_be_stopped_there(two: Two, provider: Provi
         asked = pool.submit(here.post, f"/api/bots/{two.bot}/chat", json=body)
         assert provider.wait_for_requests(2)
         seen = threading.Event()
-        joined = pool.submit(stream, there, "GET", f"/api/conversations/{conversation}/stream", seen)
+        joined = pool.submit(stream, there, "GET", f"/api/conversations/{conversation}/stream", seen=seen)
         assert seen.wait(30)
         assert there.post(f"/api/conversations/{conversation}/stop").status_code == 202
         name, answer = joined.result()[-1]
@@ -152,7 +159,7 @@ def test_a_kill_in_mid_answer_is_told_elsewhere_and_a_repeated_request_goes_on_a
         lost = pool.submit(post_and_lose, here, path, body)
         assert provider.wait_for_requests(2)
         seen = threading.Event()
-        joined = pool.submit(stream, there, "GET", f"/api/conversations/{conversation}/stream", seen)
+        joined = pool.submit(stream, there, "GET", f"/api/conversations/{conversation}/stream", seen=seen)
         assert seen.wait(30)
         doomed.kill()
         assert lost.result() is None
