@@ -1,5 +1,6 @@
 """A chat turn: validate → record, route, enhance, check → retrieve → compose → invoke → record the answer."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -29,15 +30,15 @@ def choose_after_validation(state: ChatState) -> list[str]:
     return [END] if state.get("error") else list(PREPARATIONS)
 
 
-def build_chat_graph(ports: ChatPorts, *, stepped: bool = False) -> Builder:
+def build_chat_graph(ports: ChatPorts, *, stepped: bool = False, nodes: Mapping[str, Any] | None = None) -> Builder:
     """Input: SPEC §2's body with the bot's id. Output: the answer of SPEC §5, or the refusal. `stepped` is for people
     who look into runs: they see all of the state, stop within the retrieval too, and run a turn again from any of its
-    checkpoints, which makes a branch of the conversation."""
+    checkpoints, which makes a branch of the conversation. `nodes` stand in the place of those of the same names."""
     retrieval = ports.retrieval
     caller, conversations = retrieval.caller, ports.conversations
     output: Any = VisibleState if stepped else ChatOutput
     builder: Builder = ObservedGraph(
-        "chat", ChatState, context_schema=Context, input_schema=ChatInput, output_schema=output
+        "chat", ChatState, context_schema=Context, input_schema=ChatInput, output_schema=output, nodes=nodes
     )
     builder.add_node(
         "validate_attachments",
@@ -57,7 +58,7 @@ def build_chat_graph(ports: ChatPorts, *, stepped: bool = False) -> Builder:
     builder.add_node("route_attachments", route_attachments)
     builder.add_node("enhance_query", partial(enhance_query, caller=caller, conversations=conversations))
     builder.add_node("check_capabilities", partial(check_capabilities, models=ports.models))
-    found = build_retrieval_graph(retrieval, stepped=stepped).compile()
+    found = build_retrieval_graph(retrieval, stepped=stepped, nodes=nodes).compile()
     builder.add_node("retrieve", steppable(found) if stepped else found)
     builder.add_node(
         "compose_context", partial(compose_context, caller=caller, knowledge=retrieval.knowledge, models=ports.models)

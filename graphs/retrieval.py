@@ -1,6 +1,6 @@
 """Retrieval: four branches for each linked knowledge base side by side, met by one merge and rerank."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -41,14 +41,21 @@ def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
     return tasks or "merge_and_rerank"
 
 
-def build_retrieval_graph(ports: RetrievalPorts, *, stepped: bool = False) -> Builder:
+def build_retrieval_graph(
+    ports: RetrievalPorts, *, stepped: bool = False, nodes: Mapping[str, Any] | None = None
+) -> Builder:
     """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out; `stepped`, for
-    people who look into runs, all of the state."""
+    people who look into runs, all of the state. `nodes` stand in the place of those of the same names."""
     output: Any = RetrievalState if stepped else RetrievalOutput
     caller, knowledge, search = ports.caller, ports.knowledge, ports.search
     questions = QuestionSearch(search, ports.queries)
     builder: Builder = ObservedGraph(
-        "retrieval", RetrievalState, context_schema=Context, input_schema=RetrievalInput, output_schema=output
+        "retrieval",
+        RetrievalState,
+        context_schema=Context,
+        input_schema=RetrievalInput,
+        output_schema=output,
+        nodes=nodes,
     )
 
     def branch(name: str, node: Any, on_failure: Any, **extra: Any) -> None:

@@ -56,6 +56,11 @@ class SteppableGraph(CompiledStateGraph[StateT, ContextT, InputT, OutputT]):
     async def aget_graph(self, config: RunnableConfig | None = None, *, xray: int | bool = False) -> Graph:
         return _without_handlers(await super().aget_graph(config, xray=xray))
 
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        """How a notebook shows it: LangGraph's own way asks a server on the network to draw."""
+        drawn = self.get_graph(xray=True).draw_mermaid()
+        return {"text/plain": repr(self), "text/markdown": f"```mermaid\n{drawn}\n```"}
+
 
 def _without_handlers(drawn: Graph) -> Graph:
     for node in list(drawn.nodes.values()):
