@@ -7,13 +7,16 @@ ARGS ?=
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench clean lock
+.PHONY: help run studio test lint bench clean lock
 
 help: ## Lists the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 run: $(VENV)/.run ## Starts Tributary on its embedded default (ARGS="--port 0" passes options)
 	@$(BIN)/tributary serve $(ARGS)
+
+studio: $(VENV)/.studio ## Starts the server of LangGraph Studio (ARGS="--no-browser" passes options)
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev $(ARGS)
 
 test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" runs some)
 	$(BIN)/ruff check .
@@ -47,6 +50,11 @@ $(VENV)/.run: requirements.txt pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.txt
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	$(BIN)/tributary prepare
+	@touch $@
+
+$(VENV)/.studio: requirements-dev.txt pyproject.toml | $(VENV)/.run
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements-dev.txt --group studio
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt pyproject.toml | $(BIN)/python

@@ -61,6 +61,11 @@ class Launcher:
             self._environment["DATABASE_URL"] = database
         self._running: list[Running] = []
 
+    @property
+    def environment(self) -> dict[str, str]:
+        """That of its servers and commands, for other programs beside them."""
+        return dict(self._environment)
+
     def command(self, *arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
         """Runs a command of the command line to its end."""
         return subprocess.run(
