@@ -27,7 +27,7 @@ def place() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def ran(place: Path) -> Any:
     """The notebook with its outputs, run elsewhere than in the checkout."""
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    notebook = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call] # of nbformat
     environment = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
     if cache := os.environ.get("TRIBUTARY_MODEL_CACHE"):
         environment["TRIBUTARY_MODEL_CACHE"] = cache
@@ -89,5 +89,5 @@ def test_nothing_is_left_running(ran: Any, place: Path) -> None:
 
 
 def test_what_is_committed_has_no_outputs() -> None:
-    committed = nbformat.read(NOTEBOOK, as_version=4)
+    committed = nbformat.read(NOTEBOOK, as_version=4)  # type: ignore[no-untyped-call] # of nbformat
     assert all(not cell.get("outputs") and cell.get("execution_count") is None for cell in committed.cells)
