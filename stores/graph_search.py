@@ -2,6 +2,7 @@
 the questions differ between engines; seeds, walk and scores are `stores.walking`'s."""
 
 import asyncio
+import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +10,9 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from stores import bridging, walking
+from stores import bridging, misspelling, walking
 from stores.bridging import Bridge, Mention, SeedMention
+from stores.misspelling import Alike, Parts
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import Bounds, Named, Neighbourhood, Support
 from tributary.domain.retrieval import EntityFact, RelationFact
@@ -58,6 +60,11 @@ class GraphSource(Protocol):
         """The entities that these keys name, by name or alias."""
         ...
 
+    async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
+        """The entities whose key begins with one of the beginnings or ends with one of the endings and has a length
+        between theirs; of the first `read` of each, in the order of keys (of keys read backwards), at most `limit`."""
+        ...
+
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
         """All mentions in these passages."""
         ...
@@ -91,7 +98,7 @@ async def search_graph(
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
     spans = phrase_keys(query) if len(query) < LONG else await asyncio.to_thread(phrase_keys, query)
-    named = await source.named(list(spans)) if spans else ()
+    named = await _named(source, query, spans) if spans else ()
     bridges = await _bridges(source, query, seeds)
     starts = walking.choose_seeds(spans, named, bridges)
     if not starts:
@@ -108,6 +115,23 @@ async def search_graph(
         passages=walking.passages(asked, supports, limit=limit),
         truncated=near.truncated,
     )
+
+
+async def _named(source: GraphSource, query: str, spans: Mapping[str, tuple[int, int]]) -> Sequence[Named]:
+    """The entities that the question names; also with a wrong spelling, where what it writes is nobody's name."""
+    named = await source.named(list(spans))
+    text = unicodedata.normalize("NFKC", query)
+    unknown = misspelling.unknown_phrases(text, spans, [each.key for each in named])
+    if not unknown:
+        return named
+    alike = await source.alike(misspelling.parts_of(unknown), read=misspelling.READ, limit=misspelling.GIVEN)
+    meant = [
+        Named(each.entity_id, phrase, each.mentions, misspelling.SHARE)
+        for phrase in unknown
+        for each in alike
+        if misspelling.is_misspelt(phrase, each.key)
+    ]
+    return [*named, *sorted(meant, key=lambda each: (each.key, each.entity_id))]
 
 
 async def _bridges(source: GraphSource, query: str, seeds: Sequence[SeedPassage]) -> dict[str, Bridge]:

@@ -33,11 +33,13 @@ MOST_LEFT = 60
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """An entity that a key of the question names. `mentions` says how common it is in the knowledge base."""
+    """An entity that a key of the question names. `mentions` says how common it is in the knowledge base, `share` in
+    (0, 1] how surely it is meant."""
 
     entity_id: str
     key: str
     mentions: int
+    share: float = 1.0
 
 
 class Side(NamedTuple):
@@ -106,7 +108,7 @@ def choose_seeds(
         if any(first <= span[0] and span[1] <= behind and (first, behind) != span for first, behind in covered):
             continue
         covered.append(span)
-        scores[each.entity_id] = max(scores.get(each.entity_id, 0.0), _specificity(each.mentions))
+        scores[each.entity_id] = max(scores.get(each.entity_id, 0.0), each.share * _specificity(each.mentions))
     for entity_id, bridge in seeding.items():
         score = CHUNK_SEED * bridge.strength * _specificity(bridge.mentions)
         scores[entity_id] = max(scores.get(entity_id, 0.0), score)

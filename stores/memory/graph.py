@@ -8,6 +8,7 @@ from uuid import UUID
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.memory.knowledge import MemoryKnowledge
+from stores.misspelling import Alike, Parts
 from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, SeedPassage
 from stores.walking import Bounds, Named, Neighbourhood, Side, Way
 from tributary.domain.retrieval import EntityFact, RelationFact
@@ -168,6 +169,17 @@ class MemoryGraphSource:
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
         sums = self._sums
         return [Named(key, name, sums.mentions[key]) for name in keys if name in sums.names for key in sums.names[name]]
+
+    async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
+        found: dict[str, None] = {}
+        for forwards, wanted in ((True, parts.beginnings), (False, parts.endings)):
+            keys = sorted(self._sums.mentions if forwards else (key[::-1] for key in self._sums.mentions))
+            for text, shortest, longest in wanted:
+                start = text if forwards else text[::-1]
+                seen = [key for key in keys if key.startswith(start)][:read]
+                fitting = [key for key in seen if shortest <= len(key) <= longest][:limit]
+                found |= dict.fromkeys(fitting if forwards else [key[::-1] for key in fitting])
+        return [Alike(key, key, self._sums.mentions[key]) for key in found]
 
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
         counts, said_in = self._sums.mentions, self._sums.said_in

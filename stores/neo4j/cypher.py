@@ -45,8 +45,8 @@ ADD_ENTITIES = """
 MATCH (d:KgDocument {id: $document})
 UNWIND $rows AS row
 MERGE (e:KgEntity {id: row.id})
-ON CREATE SET e.org = $org, e.kb = $kb, e.key = row.key, e.name = row.name, e.type = row.type, e.description = '',
-              e.documents = 0, e.mentions = 0, e.degree = 0
+ON CREATE SET e.org = $org, e.kb = $kb, e.key = row.key, e.backwards = reverse(row.key), e.name = row.name,
+              e.type = row.type, e.description = '', e.documents = 0, e.mentions = 0, e.degree = 0
 CREATE (d)-[:KG_SAYS {name: row.name, type: row.type, description: row.description, mentions: row.mentions}]->(e)
 """
 ADD_NAMES = """
@@ -147,6 +147,26 @@ CALL {
     RETURN DISTINCT e
 }
 RETURN collect(DISTINCT [name[0], e.id, e.mentions]) AS found
+"""
+_ALIKE = """
+    WITH part
+    MATCH (e:KgEntity {{kb: $kb}}) WHERE e.org = $org AND e.{side} STARTS WITH part.text
+    WITH part, e ORDER BY e.kb, e.{side} LIMIT $read
+    WITH part, e WHERE size(e.key) >= part.shortest AND size(e.key) <= part.longest
+    WITH e LIMIT $limit
+    RETURN e
+"""
+ALIKE = f"""
+CALL {{
+    UNWIND $beginnings AS part
+    CALL {{{_ALIKE.format(side="key")}}}
+    RETURN e
+    UNION
+    UNWIND $endings AS part
+    CALL {{{_ALIKE.format(side="backwards")}}}
+    RETURN e
+}}
+RETURN collect(DISTINCT [e.id, e.key, e.mentions]) AS found
 """
 MENTIONED_BY = """
 UNWIND $chunks AS chunk

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
+from stores.misspelling import Alike, Parts
 from stores.neo4j import cypher
 from stores.neo4j.database import Neo4jDatabase, rows
 from stores.neo4j.graph_writing import Neo4jGraphWriter, Place, entity_id, place_of
@@ -71,6 +72,12 @@ class Neo4jGraphSource:
         names = [[key, entity_id(knowledge_base, key)] for key in keys]
         found = await self._found(cypher.NAMED, names=names)
         return [Named(identifier, key, mentions) for key, identifier, mentions in found]
+
+    async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
+        beginnings = [each._asdict() for each in parts.beginnings]
+        endings = [each._asdict() | {"text": each.text[::-1]} for each in parts.endings]
+        found = await self._found(cypher.ALIKE, beginnings=beginnings, endings=endings, read=read, limit=limit)
+        return [Alike(*each) for each in found]
 
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
         found = await self._found(cypher.MENTIONED_BY, chunks=[str(each) for each in chunk_ids])

@@ -22,6 +22,9 @@ SCHEMA = (
     "CREATE INDEX kg_chunk_place IF NOT EXISTS FOR (n:KgChunk) ON (n.kb)",
     "CREATE INDEX kg_name_place IF NOT EXISTS FOR (n:KgName) ON (n.kb)",
     "CREATE INDEX kg_entity_place IF NOT EXISTS FOR (n:KgEntity) ON (n.kb, n.mentions)",
+    # Names that a question spells wrong are found by their first or their last half.
+    "CREATE INDEX kg_entity_key IF NOT EXISTS FOR (n:KgEntity) ON (n.kb, n.key)",
+    "CREATE INDEX kg_entity_backwards IF NOT EXISTS FOR (n:KgEntity) ON (n.kb, n.backwards)",
     "CREATE INDEX kg_chunk_document IF NOT EXISTS FOR (n:KgChunk) ON (n.document)",
     "CREATE INDEX kg_base_owner IF NOT EXISTS FOR (n:KgBase) ON (n.org)",
     # A walk takes the heaviest relations of a hub, and no others.
@@ -32,6 +35,11 @@ SCHEMA = (
     "CREATE INDEX kg_states_relation IF NOT EXISTS FOR ()-[r:KG_STATES]-() ON (r.relation)",
     "CREATE INDEX kg_names_document IF NOT EXISTS FOR ()-[r:KG_NAMES]-() ON (r.document)",
 )
+#: What graphs of earlier versions lack.
+COMPLETION = """
+MATCH (e:KgEntity) WHERE e.backwards IS NULL
+CALL { WITH e SET e.backwards = reverse(e.key) } IN TRANSACTIONS OF 5000 ROWS
+"""
 #: Another process made it at the same moment.
 _MADE = frozenset(
     f"Neo.ClientError.Schema.{name}"
@@ -56,6 +64,7 @@ async def create_schema(session: "AsyncSession") -> None:
         except ClientError as error:
             if error.code not in _MADE:
                 raise
+    await (await session.run(COMPLETION)).consume()
     await (await session.run("CALL db.awaitIndexes(60)")).consume()
     pending = await (await session.run(_PENDING)).single(strict=True)
     if pending["pending"]:

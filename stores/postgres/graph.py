@@ -10,6 +10,7 @@ from psycopg.rows import DictRow
 
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
+from stores.misspelling import Alike, Parts
 from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database, translated
 from stores.postgres.graph_writing import PostgresGraphWriter
@@ -52,6 +53,14 @@ class PostgresGraphSource:
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
         rows = await self._fetch(sql.NAMED, keys=list(keys))
         return [Named(str(row["id"]), row["name_key"], row["mentions"]) for row in rows]
+
+    async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
+        wanted = (*parts.beginnings, *parts.endings)
+        texts, shortest, longest = (list(column) for column in zip(*wanted, strict=True))
+        ending = [*(False for _ in parts.beginnings), *(True for _ in parts.endings)]
+        asked = {"texts": texts, "shortest": shortest, "longest": longest, "ending": ending}
+        rows = await self._fetch(sql.ALIKE, **asked, read=read, limit=limit)
+        return [Alike(str(row["id"]), row["key"], row["mentions"]) for row in rows]
 
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
         return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=list(chunk_ids))]

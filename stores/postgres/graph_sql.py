@@ -9,6 +9,27 @@ FROM (
 ) n
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = n.entity_id
 """
+# Ranges, since LIKE may not use an index under a policy; the range is read in the order of its index.
+_ALIKE = """
+SELECT id, key, mentions FROM (
+    SELECT id, key, mentions FROM kg_entities
+    WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s
+      AND {column} >= {text} AND {column} < {text} || U&'\\+10FFFF'
+    ORDER BY {column} LIMIT %(read)s
+) alike
+WHERE char_length(key) BETWEEN part.shortest AND part.longest
+LIMIT %(limit)s
+"""
+ALIKE = f"""
+SELECT DISTINCT found.id, found.key, found.mentions
+FROM unnest(%(texts)s::text[], %(shortest)s::int[], %(longest)s::int[], %(ending)s::boolean[])
+    AS part (text, shortest, longest, ending)
+CROSS JOIN LATERAL (
+    (SELECT * FROM ({_ALIKE.format(column="key", text="part.text")}) forwards WHERE NOT part.ending)
+    UNION ALL
+    (SELECT * FROM ({_ALIKE.format(column="backwards", text="reverse(part.text)")}) backwards WHERE part.ending)
+) found
+"""
 MENTIONED_BY = """
 SELECT m.chunk_id, m.entity_id::text AS entity_id, e.mentions, m.start_offset AS start, m.end_offset AS "end",
        m.subject

@@ -76,8 +76,8 @@ def entity_key(name: str) -> str:
     if len(tokens) > 1:
         tokens = _without_ands(_without_article(tokens))
     if len(tokens) > 1:
-        tokens[-1] = _NUMERALS.get(tokens[-1]) or _singular(tokens[-1])
         _spell_out(tokens)
+        tokens[-1] = _NUMERALS.get(tokens[-1]) or _singular(tokens[-1])
         tokens = _with_models(tokens)
     elif tokens:
         tokens[0] = _PLURAL.sub("", tokens[0])

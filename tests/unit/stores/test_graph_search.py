@@ -7,6 +7,7 @@ import pytest
 
 from stores.bridging import RARE, Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
+from stores.misspelling import Alike, Parts
 from stores.protocols.graph import SeedPassage
 from stores.walking import Bounds, Named, Neighbourhood
 
@@ -22,6 +23,9 @@ class Passages:
         self.asked: list[tuple[str, ...]] = []
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
+        return []
+
+    async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
         return []
 
     async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tributary.text.entity_keys import MAX_KEYS, entity_key, phrase_keys
+from tributary.text.entity_keys import MAX_KEYS, bare_key, entity_key, near_keys, phrase_keys, plain_key
 
 
 @pytest.mark.parametrize(
@@ -17,6 +17,23 @@ from tributary.text.entity_keys import MAX_KEYS, entity_key, phrase_keys
         ("AC/DC", "ac dc"),
         ("self-service", "self service"),
         ("Ｆｕｌｌ", "full"),
+        ("Acme Corp.", "ACME Corporation"),
+        ("Foo Co., Ltd.", "Foo Company Limited"),
+        ("Warner Bros.", "Warner Brothers"),
+        ("Dr. Ada Lovelace", "Ada Lovelace"),
+        ("DR. ADA LOVELACE", "Ada Lovelace"),
+        ("Prof. Dr. Hans Müller", "Hans Muller"),
+        ("Sir Elton John", "Elton John"),
+        ("e-mail", "Email"),
+        ("X-ray", "xray"),
+        ("T\u2011shirts", "T-Shirt"),
+        ("Model X-10", "Model X10"),
+        ("F 16", "F-16"),
+        ("Procter & Gamble", "Procter and Gamble"),
+        ("lithium batteries", "Lithium Battery"),
+        ("tax boxes", "tax box"),
+        ("World War II", "World War 2"),
+        ("Horror Movies", "horror movie"),
     ],
 )
 def test_forms_of_a_name_have_one_key(one: str, other: str) -> None:
@@ -25,7 +42,32 @@ def test_forms_of_a_name_have_one_key(one: str, other: str) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("C", "C++"), ("C", "C#"), ("Paris", "Pari"), ("glass", "glas"), ("bus", "bu")],
+    [
+        ("C", "C++"),
+        ("C", "C#"),
+        ("Paris", "Pari"),
+        ("glass", "glas"),
+        ("bus", "bu"),
+        ("Version 1", "Version 2"),
+        ("Model X10", "Model X11"),
+        ("Model X1 1", "Model X11"),
+        ("North Plant", "South Plant"),
+        ("John Smith", "Joan Smith"),
+        ("Rockies", "Rocky"),
+        ("Dr. Smith", "Smith"),
+        ("Mr. Smith", "Mrs. Smith"),
+        ("Mrs. John Smith", "John Smith"),
+        ("DR Congo National Team", "Congo National Team"),
+        ("MR Imaging Scan", "Imaging Scan"),
+        ("MS Office Suite", "Office Suite"),
+        ("Acme Corporation", "Acme"),
+        ("Acme Inc", "Acme Ltd"),
+        ("therapist", "the rapist"),
+        ("Model X", "Model 10"),
+        ("Charles II", "Charles III"),
+        ("John Smith Jr", "John Smith"),
+        ("Müller", "Mueller"),
+    ],
 )
 def test_different_names_have_different_keys(one: str, other: str) -> None:
     assert entity_key(one) != entity_key(other)
@@ -34,6 +76,43 @@ def test_different_names_have_different_keys(one: str, other: str) -> None:
 @pytest.mark.parametrize("name", ["", "?!", "--", "  "])
 def test_what_has_no_letter_has_no_key(name: str) -> None:
     assert entity_key(name) == ""
+
+
+@pytest.mark.parametrize("name", ["Acme Corp.", "e-mail", "Model X-10", "World War II", "Dr. Ada Lovelace", "AC/DC"])
+def test_what_was_the_key_in_earlier_versions_is_a_near_name(name: str) -> None:
+    assert plain_key(name) in {entity_key(name), *near_keys(name)}
+    assert {entity_key(name), plain_key(name)} <= phrase_keys(f"tell me, is {name} known?").keys()
+
+
+def test_a_key_is_its_own_key() -> None:
+    for name in ("Acme Corp.", "Foo Co., Ltd.", "World War II", "lithium batteries", "Model X-10", "T-shirts"):
+        assert entity_key(entity_key(name)) == entity_key(name)
+
+
+def test_umlauts_have_a_form_written_out() -> None:
+    assert "hans mueller" in near_keys("Hans Müller")
+    assert "hans mueller" in phrase_keys("wer ist Hans Müller?")
+    assert near_keys("Zoe Muller") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "bare"),
+    [("Acme Corp.", "acme"), ("Foo Co., Ltd.", "foo"), ("Acme", ""), ("The Company", ""), ("Company Inc", "")],
+)
+def test_a_company_has_a_name_without_its_legal_form(name: str, bare: str) -> None:
+    assert bare_key(entity_key(name)) == bare
+
+
+@pytest.mark.parametrize("query", ["since Covid-19?", "since COVID 19?", "since Covid19?"])
+def test_a_question_holds_a_number_on_its_word_and_apart(query: str) -> None:
+    assert {"covid 19", "covid19"} <= phrase_keys(query).keys()
+
+
+def test_places_of_a_question_are_kept_with_points_and_hyphens() -> None:
+    text = "does the U.S.A. send e-mail to Acme's Corp.?"
+    spans = phrase_keys(text)
+    assert text[slice(*spans["usa send"])].startswith("U.S.A. send")
+    assert text[slice(*spans["email"])] == "e-mail"
 
 
 def test_a_question_holds_each_phrase_of_it_longest_first() -> None:
