@@ -164,7 +164,9 @@ def test_with_neo4j_away_answers_stay_whole_and_nothing_is_lost(remote: Launcher
         assert "Albatross" in answer["message"]
         refused = client.get(f"/knowledge/kb/{kb}/graph")
         assert (refused.status_code, refused.json()["code"]) == (503, "dependency_unavailable")
-        assert client.get("/readyz").status_code == 200
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+        assert [name for name, state in ready.json()["dependencies"].items() if state != "ok"] == ["neo4j"]
         sent = client.post(f"/knowledge/kb/{kb}/documents", files={"files": ("more.md", TEXT + b"\nIndeed.\n", "")})
         waiting = sent.json()["documents"][0]["id"]
         assert client.delete(f"/knowledge/kb/{kb}/documents/{document}").status_code == 204
