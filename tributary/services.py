@@ -62,6 +62,7 @@ from tributary.models.pricing import Prices
 from tributary.readiness import Check, Dependencies
 from tributary.reindexing import Reindexing
 from tributary.retrieval import Retrieval
+from tributary.retrieval_runs import RetrievalRuns
 from tributary.settings import Settings
 from tributary.sign_in import SignIn
 from tributary.spending import Spending
@@ -70,9 +71,9 @@ from tributary.telemetry.tracing import tracing
 from tributary.turns.relaying import Relays
 from tributary.turns.runner import CheckpointedGraph, Turns
 from tributary.turns.stops import Stops
-from tributary.retrieval_runs import RetrievalRuns
 from tributary.upkeep import ConversationRemoval, Upkeep
 from tributary.uploads import Uploads
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -97,13 +98,13 @@ class Services:
     uploads: Uploads
     models: ChatModels
     retrieval: Retrieval
+    retrieval_runs: RetrievalRuns
     turns: Turns
     relays: Relays
-    removal: ConversationRemoval
     completions: Completions
+    removal: ConversationRemoval
     upkeep: Upkeep
     worker: Worker
-    retrieval_runs: RetrievalRuns
     reindexing: Reindexing
     indexing: IndexTending
     chat_ports: ChatPorts
@@ -151,6 +152,14 @@ async def open_identity(settings: Settings) -> AsyncIterator[IdentityStore]:
     """Organisations and keys alone, for commands that need nothing else."""
     async with open_database(settings) as database:
         yield PostgresIdentity(database)
+
+
+@asynccontextmanager
+async def open_sign_in(settings: Settings) -> AsyncIterator[tuple[IdentityStore, SignIn]]:
+    """The same, with sign-ins of browsers."""
+    async with open_database(settings) as database:
+        identity = PostgresIdentity(database)
+        yield identity, _sign_in(settings, identity, database)
 
 
 @asynccontextmanager
@@ -213,6 +222,11 @@ def _dependencies(settings: Settings, health: PostgresHealth, blobs: BlobStore, 
     if graphs.remote is not None:
         useful["neo4j"] = graphs.remote.check
     return Dependencies(needed, useful)
+
+
+def _sign_in(settings: Settings, identity: IdentityStore, database: Database) -> SignIn:
+    lifetime = timedelta(hours=settings.session_hours)
+    return SignIn(identity=identity, sessions=PostgresSessions(database), lifetime=lifetime)
 
 
 def _make_folders(settings: Settings) -> None:
@@ -293,11 +307,7 @@ def _wire(
         settings=settings,
         database_url=database.dsn,
         identity=identity,
-        sign_in=SignIn(
-            identity=identity,
-            sessions=PostgresSessions(database),
-            lifetime=timedelta(hours=settings.session_hours),
-        ),
+        sign_in=_sign_in(settings, identity, database),
         bots=bots,
         conversations=conversations,
         queue=queue,
@@ -321,6 +331,7 @@ def _wire(
         retrieval=Retrieval(
             knowledge=knowledge, search=search, graph=graph, queries=queries, images=images, spending=spending
         ),
+        retrieval_runs=RetrievalRuns(ports=ports.retrieval, attachments=attachments, spending=spending),
         turns=turns,
         relays=Relays(signals=signals, queue=queue, conversations=conversations, running=turns.running),
         completions=open_completions(settings, ports, usage, sandbox, stops, spending),
@@ -340,7 +351,6 @@ def _wire(
         worker=worker,
         reindexing=open_reindexing(settings, database, workshop, embedders, blobs, knowledge, images, spending),
         indexing=IndexTending(PostgresOwnIndexes(database, database.admin_dsn), PostgresWordCounts(database)),
-        retrieval_runs=RetrievalRuns(ports=ports.retrieval, attachments=attachments, spending=spending),
         chat_ports=ports,
         ingest_ports=ingest_ports,
         dependencies=_dependencies(settings, health, blobs, graphs),

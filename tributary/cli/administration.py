@@ -6,11 +6,11 @@ import typer
 
 from tributary.cli.options import console
 from tributary.domain.attachments import human_size
-from tributary.domain.errors import InvalidRequest
+from tributary.domain.errors import Conflict, InvalidRequest
 from tributary.domain.identity import Scope
 from tributary.domain.ids import parse_id
 from tributary.domain.usage import MonthSpending
-from tributary.services import open_accounts, open_identity
+from tributary.services import open_accounts, open_identity, open_sign_in
 from tributary.settings import Settings
 
 
@@ -38,6 +38,18 @@ async def revoke_key(settings: Settings, *, organisation: str, key: str) -> None
         owner = await identity.organisation_named(organisation)
         await identity.revoke_key(owner.id, parse_id("key", key))
     console.print(f"Key {key} is revoked")
+
+
+async def make_link(settings: Settings, *, organisation: str) -> str:
+    """The path of a link into the page. Raises `Conflict` where the organisation has no key to sign in with."""
+    async with open_sign_in(settings) as (identity, sign_in):
+        owner = await identity.organisation_named(organisation)
+        link = await sign_in.offer(owner.id)
+    if link is None:
+        raise Conflict(
+            f"{organisation} has no key of full scope: `tributary keys create --org {organisation}` makes one"
+        )
+    return link
 
 
 async def list_organisations(settings: Settings) -> None:

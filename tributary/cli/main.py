@@ -213,6 +213,19 @@ def set_limits(
 
 
 @app.command()
+def link(
+    org: Org = "demo",
+    url: Annotated[str, typer.Option(help="Address of the running server")] = "http://127.0.0.1:8000",
+    data: Data = None,
+) -> None:
+    """Prints a link that signs a browser in, once, within the hour, and nothing else, on stdout."""
+    from tributary.cli.administration import make_link
+
+    chosen = load_settings(data)
+    typer.echo(url.rstrip("/") + run(lambda: make_link(chosen, organisation=org), chosen))
+
+
+@app.command()
 def settings() -> None:
     """Every setting: its environment variable, its default, and what it does."""
     from tributary.cli.administration import show_settings

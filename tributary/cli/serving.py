@@ -15,7 +15,7 @@ from server import create_app, drain
 from tributary.cli.options import console
 from tributary.cli.processes import READY, serve_together
 from tributary.demo.setup import Demo, set_up_demo
-from tributary.domain.errors import Conflict, DependencyUnavailable
+from tributary.domain.errors import Conflict, DependencyUnavailable, NotFound
 from tributary.services import Services
 from tributary.settings import Settings
 
@@ -71,6 +71,11 @@ def _address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def reachable(address: str) -> str:
+    """An address that a browser on this machine can open, of a server that listens on all."""
+    return address.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:")
+
+
 async def _serve(settings: Settings, listener: socket.socket, *, demo: bool) -> None:
     address = _address(listener)
     app = create_app(settings)
@@ -93,6 +98,7 @@ async def _serve(settings: Settings, listener: socket.socket, *, demo: bool) -> 
         await _started(server, serving)
         if demo:
             await _show_demo(app, address)
+            await _show_link(app, address)
         typer.echo(f"{READY}{address}")
         await serving
     finally:
@@ -127,6 +133,17 @@ async def _show_demo(app: FastAPI, address: str) -> None:
         demo = await set_up_demo(services)
     if demo is not None:
         _introduce(demo, address)
+
+
+async def _show_link(app: FastAPI, address: str) -> None:
+    """The way into the page, where there is somebody to sign in as."""
+    services: Services = app.state.services
+    try:
+        organisation = await services.identity.organisation_named(services.settings.organisation)
+    except NotFound:
+        return
+    if link := await services.sign_in.offer(organisation.id):
+        typer.echo(f"Open it in a browser, once, within the hour:\n\n  {reachable(address)}{link}\n")
 
 
 def _introduce(demo: Demo, address: str) -> None:

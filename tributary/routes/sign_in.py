@@ -84,8 +84,8 @@ async def sign_in_page(
     """A form for the key, or the way out for who is signed in."""
     target = escape(own_path(following))
     if await _signed_in(request, services):
-        return _page("Signed in", _SIGNED_IN.format(following=target))
-    return _page("Sign in", _FORM.format(alert="", path=PATH, following=target))
+        return page("Signed in", _SIGNED_IN.format(following=target))
+    return page("Sign in", _FORM.format(alert="", path=PATH, following=target))
 
 
 @router.post(PATH)
@@ -102,7 +102,12 @@ async def sign_in(
         secret = await services.sign_in.begin(key.strip())
     except Unauthorized as error:
         alert = _ALERT.format(message=escape(error.detail))
-        return _page("Sign in", _FORM.format(alert=alert, path=PATH, following=escape(target)), status=401)
+        return page("Sign in", _FORM.format(alert=alert, path=PATH, following=escape(target)), status=401)
+    return await begun(request, services, secret, target)
+
+
+async def begun(request: Request, services: ServicesOf, secret: str, target: str) -> Response:
+    """Gives the cookie of a new sign-in, in place of the one before, and leads on."""
     if previous := request.cookies.get(COOKIE):
         await services.sign_in.end(previous)
     response = RedirectResponse(target, status_code=303, headers=HEADERS)
@@ -139,5 +144,5 @@ async def _signed_in(request: Request, services: ServicesOf) -> bool:
     return True
 
 
-def _page(title: str, content: str, *, status: int = 200) -> HTMLResponse:
+def page(title: str, content: str, *, status: int = 200) -> HTMLResponse:
     return HTMLResponse(_PAGE.format(title=title, style=STYLE, content=content), status_code=status, headers=HEADERS)
