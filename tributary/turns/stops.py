@@ -33,8 +33,17 @@ class Stops:
             event.set()
 
     async def wait(self, conversation_id: UUID) -> None:
-        """Returns when the running turn is asked to end."""
-        await self._asked.setdefault(conversation_id, asyncio.Event()).wait()
+        """Returns when the running turn is asked to end. A turn that was not begun here, such as one that people step
+        through, is asked for as long as it waits."""
+        if (begun := self._asked.get(conversation_id)) is not None:
+            await begun.wait()
+            return
+        event = self._asked[conversation_id] = asyncio.Event()
+        try:
+            await event.wait()
+        finally:
+            if self._asked.get(conversation_id) is event:
+                del self._asked[conversation_id]
 
     def _heard(self, payload: str) -> None:
         if payload.startswith(_PREFIX):
