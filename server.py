@@ -33,6 +33,7 @@ from tributary.routes.observing import Observing
 from tributary.routes.openai import routes as openai
 from tributary.routes.served import router as served
 from tributary.services import Services, open_services
+from tributary.routes.served.runs import TEXT_HEADER
 from tributary.settings import Settings
 
 ROUTERS = (
@@ -80,6 +81,7 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
                 *("Authorization", "Content-Type", "Idempotency-Key", problems.REQUEST_ID, "traceparent"),
                 *mcp.HEADERS,
             ],
+                TEXT_HEADER,
             expose_headers=["Retry-After", chat.CONVERSATION, problems.REQUEST_ID],
         )
     app.add_middleware(BodyLimit)

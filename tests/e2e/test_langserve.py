@@ -162,6 +162,24 @@ async def test_the_client_raises_a_failure_of_a_stream_and_returns_that_of_a_run
     assert (list(output), output["error"]["code"]) == (["error"], "provider_error")
 
 
+def test_an_idempotency_key_runs_a_turn_once_and_keeps_no_failure_that_may_pass(served: Served) -> None:
+    bot, client = served.chatting.bot(), served.chatting.client
+    served.chatting.provider.next_chat(Refuse(400))
+
+    def ask(path: str, message: str) -> Any:
+        body = {"input": turn(bot, message), "inputs": [turn(bot, message)]}
+        return client.post(f"/graphs/chat/{path}", json=body, headers={"Idempotency-Key": "once"}).json()
+
+    assert ask("invoke", "Why?")["output"]["error"]["code"] == "provider_error"
+    first = ask("invoke", "Why?")
+    assert first["output"]["message"] == "The stub answers."
+    assert ask("invoke", "Why?") == first
+    assert ask("invoke", "Why not?")["code"] == "conflict"
+    for path in ("batch", *STREAMS):
+        assert ask(path, "Why?")["code"] == "invalid_request"
+    assert len(served.chatting.provider.chats) == 2
+
+
 def test_a_client_that_leaves_a_stream_finds_the_whole_answer_and_goes_on(served: Served) -> None:
     pause, bot, chatting = Pause(2), served.chatting.bot(), served.chatting
     chatting.provider.next_chat(pause)

@@ -9,10 +9,12 @@ from tributary.domain.errors import Forbidden, InvalidRequest, Unauthorized
 from tributary.domain.identity import Caller, Scope
 from tributary.routes.access import CallerOf, authenticated, bearer, services_of
 from tributary.routes.described import events, problems
+from tributary.routes.idempotency import Key
 from tributary.routes.served.bodies import BatchAnswer, BatchBody, FilteredBody, RunAnswer, RunBody
 from tributary.routes.served.graph import ServedGraph
 from tributary.routes.served.handlers import GRAPHS, PREFIX, handler_of
 from tributary.routes.served.playground import playground
+from tributary.routes.served.repeats import invoked_once
 from tributary.routes.served.runs import Run, begin
 from tributary.routes.served.streams import ended_well
 from tributary.routes.sign_in import sign_in_first
@@ -37,6 +39,8 @@ def _begun(graph: ServedGraph) -> Any:
 
     async def allowed(request: Request, caller: CallerOf) -> None:
         _require_scope(graph, caller)
+        if "idempotency-key" in request.headers and not request.url.path.endswith("/invoke"):
+            raise InvalidRequest("An Idempotency-Key replays one whole output: it goes with invoke")
         begin(request, caller)
 
     return Depends(allowed)
@@ -63,9 +67,13 @@ def _runs(router: APIRouter, graph: ServedGraph, prefix: str, described: bool) -
     many: Any = _of(BatchBody, graph)
 
     @router.post(f"{prefix}/invoke", **_answering(options, RunAnswer, graph))
-    async def invoke(request: Request, _: Annotated[one, Body()]) -> Response:
+    async def invoke(request: Request, body: Annotated[one, Body()], key: Key = None) -> Response:
         """One run. A refusal is an output: `{error: problem}`."""
-        return await handler_of(graph).invoke(request, config_hash=_hash_of(request))
+
+        async def run() -> Response:
+            return await handler_of(graph).invoke(request, config_hash=_hash_of(request))
+
+        return await invoked_once(request.state.run, graph.path, key, body.input, run)
 
     @router.post(f"{prefix}/batch", **_answering(options, BatchAnswer, graph))
     async def batch(request: Request, body: Annotated[many, Body()]) -> Response:
@@ -76,7 +84,8 @@ def _runs(router: APIRouter, graph: ServedGraph, prefix: str, described: bool) -
 
 
 def _answering(options: dict[str, Any], model: Any, graph: ServedGraph) -> dict[str, Any]:
-    return {**options, "responses": {200: {"model": model[graph.answer], "description": "What came of it"}}}
+    answered = {200: {"model": model[graph.answer], "description": "What came of it"}}
+    return {**options, "responses": {**answered, **problems(409)}}
 
 
 def _streams(router: APIRouter, graph: ServedGraph, prefix: str, described: bool) -> None:
