@@ -24,8 +24,8 @@ from tributary.uploads import Uploaded, Uploads
 
 #: Files of earlier messages that are looked at, the newest; more than a model call can carry of them.
 MAX_EARLIER_FILES = 20
-#: Characters of base64 that are decoded at a time: 1 MB of bytes.
-_PIECE = 4 * 2**18
+#: Characters of base64 that are decoded at a time.
+_PIECE = 2**18
 
 logger = logging.getLogger(__name__)
 

@@ -96,6 +96,10 @@ def test_bodies_that_are_no_json_or_too_large_are_refused(chatting: Chatting) ->
     for content, status in ((b"{", 400), (b"\xff", 400), (b"[" * 100_000, 400), (b" " * (33 * 2**20), 413)):
         response = chatting.client.post("/v1/chat/completions", content=content, headers=headers)
         assert (response.status_code, set(response.json())) == (status, {"error"})
+    for kind in ("application/json", "multipart/form-data; boundary=b"):
+        pieces = (b" " * 2**20 for _ in range(33))
+        undeclared = chatting.client.post("/v1/chat/completions", content=pieces, headers={"Content-Type": kind})
+        assert (undeclared.status_code, undeclared.json()["error"]["code"]) == (413, "message_too_large")
 
 
 def test_failures_of_a_provider_are_told_apart(chatting: Chatting) -> None:

@@ -1,5 +1,7 @@
 """How large a body may be that is read as a whole. Forms are streamed, and bounded where they are read."""
 
+import re
+
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tributary.domain.errors import MessageTooLarge
@@ -8,6 +10,8 @@ from tributary.routes.problems import problem_response
 
 #: The largest that a route takes: a picture of 20 MB in base64, and its JSON.
 MAX_BODY_BYTES = 32 * 2**20
+#: Where forms are streamed: elsewhere a body that calls itself one is read as a whole, too.
+_FORMS = re.compile(r"(?:/api/bot/attachments/upload|/knowledge/kb/[^/]+/documents(?:/[^/]+)?)$")
 
 
 class BodyLimit:
@@ -18,7 +22,8 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ())) if scope["type"] == "http" else {}
-        if not headers or headers.get(b"content-type", b"").startswith(b"multipart/"):
+        form = headers.get(b"content-type", b"").startswith(b"multipart/") and _FORMS.search(scope["path"])
+        if not headers or form:
             await self._app(scope, receive, send)
             return
         declared = headers.get(b"content-length", b"")

@@ -12,10 +12,17 @@ T = TypeVar("T")
 Row = TypeVar("Row")
 
 
+_UNSTORABLE = "text must not hold NUL characters or lone surrogates"
+
+
 def storable(text: str) -> str:
     """Refuses what no database keeps: NUL, and halves of surrogate pairs."""
-    if "\x00" in text or any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("text must not hold NUL characters or lone surrogates")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(_UNSTORABLE) from error
+    if "\x00" in text:
+        raise ValueError(_UNSTORABLE)
     return text
 
 

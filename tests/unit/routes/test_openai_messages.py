@@ -90,6 +90,7 @@ def test_addresses_are_not_fetched(url: str) -> None:
         (say("user", [{"type": "text"}]), "messages[0].content[0]"),
         (say("user", [{"type": "text", "text": "nul\x00"}]), "messages[0].content[0].text"),
         (say("user", 4), "messages[0].content"),
+        (say("user", [{"type": "text", "text": "a"}] * 101), "messages[0].content"),
         (say("user", [{"type": "file", "file": {"file_id": "x"}}]), "messages[0].content[0].file"),
     ],
 )

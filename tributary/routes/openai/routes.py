@@ -61,8 +61,8 @@ async def get_model(model: str, caller: CallerOf, services: ServicesOf) -> dict[
 async def complete(request: Request, caller: CallerOf, services: ServicesOf, key: Key = None) -> Response:
     """One turn of a conversation that the client keeps: `messages` are the whole of it, and nothing of it is stored."""
     raw = await _read(request)
-    body, mark = read_body(raw), hashlib.sha256(raw).hexdigest()
-    del raw
+    body, mark = read_body(raw), hashlib.sha256(raw).hexdigest() if key else ""
+    del raw  # it may be large, and so may what was read from it: a turn keeps neither while it runs
     if key is not None and body.stream:
         raise InvalidRequest("An Idempotency-Key replays a whole result: ask for it without a stream")
     asked, replies = _request(body, caller), _replies(request, body)
