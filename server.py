@@ -25,6 +25,7 @@ from tributary.routes import (
     problems,
     session,
     sign_in,
+    sign_in_link,
     usage,
 )
 from tributary.routes.limits import BodyLimit
@@ -47,6 +48,7 @@ ROUTERS = (
     pages.router,
     usage.router,
     sign_in.router,
+    sign_in_link.router,
     session.router,
     page.router,
     served.router,
