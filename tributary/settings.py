@@ -193,7 +193,8 @@ class Settings(BaseSettings):
     metrics_address: str | None = Field(
         None,
         alias="TRIBUTARY_METRICS_ADDRESS",
-        description="Where `tributary worker` gives its figures to Prometheus, as HOST:PORT; `serve` does at /metrics.",
+        description="Where each process gives its figures to Prometheus, beside /metrics: HOST:PORT, or the next free "
+        "port.",
     )
     otlp_endpoint: str | None = Field(
         None,

@@ -1,4 +1,5 @@
-"""Figures of a process that serves nothing else: a worker's, for Prometheus."""
+"""Figures of one process at an address of its own, for Prometheus: of a worker, which serves nothing else, and of
+each of several servers behind one port."""
 
 import asyncio
 import contextlib
@@ -15,6 +16,10 @@ from starlette.routing import Route
 
 from tributary.domain.errors import Conflict, InvalidRequest
 from tributary.services import Services
+
+#: Ports that are tried, from the one of the address on.
+SIDE_BY_SIDE = 64
+LAST_PORT = 65_535
 
 
 class _Quiet(uvicorn.Server):
@@ -49,13 +54,17 @@ async def figures_of(services: Services) -> AsyncIterator[None]:
 
 
 def _listen(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdigit():
+    """On the first port that is free, so that processes started alike stand side by side."""
+    host, _, first = address.rpartition(":")
+    if not host or not first.isdigit() or not 0 < int(first) <= LAST_PORT:
         raise InvalidRequest(f"TRIBUTARY_METRICS_ADDRESS is {address!r}, and has to be HOST:PORT")
-    try:
-        return socket.create_server((host.strip("[]"), int(port)), family=_family(host))
-    except (OSError, OverflowError) as error:
-        raise Conflict(f"{address} can't be listened on: {error}") from error
+    problem = OSError()
+    for port in range(int(first), min(int(first) + SIDE_BY_SIDE, LAST_PORT + 1)):
+        try:
+            return socket.create_server((host.strip("[]"), port), family=_family(host))
+        except OSError as error:
+            problem = error
+    raise Conflict(f"{address} can't be listened on: {problem.strerror}") from problem
 
 
 def _family(host: str) -> socket.AddressFamily:

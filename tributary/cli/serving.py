@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from server import create_app, drain
+from tributary.cli.figures import figures_of
 from tributary.cli.options import console
 from tributary.cli.processes import READY, serve_together
 from tributary.demo.setup import Demo, set_up_demo
@@ -99,8 +100,9 @@ async def _serve(settings: Settings, listener: socket.socket, *, demo: bool) -> 
         if demo:
             await _show_demo(app, address)
             await _show_link(app, address)
-        typer.echo(f"{READY}{address}")
-        await serving
+        async with figures_of(app.state.services):
+            typer.echo(f"{READY}{address}")
+            await serving
     finally:
         server.should_exit = True
         await asyncio.wait((serving,))

@@ -1,3 +1,4 @@
+import contextlib
 import socket
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -69,10 +70,25 @@ async def test_a_worker_gives_its_figures_at_an_address_of_its_own() -> None:
         assert (await client.get("/healthz")).json() == {"status": "ok"}
 
 
-async def test_an_address_that_is_none_or_taken_is_said() -> None:
+async def test_processes_that_are_started_alike_stand_side_by_side() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        async with figures_of(_services(f"127.0.0.1:{port}")), httpx.AsyncClient() as client:
+            for each in range(port + 1, port + 64):
+                with contextlib.suppress(httpx.HTTPError):
+                    found = await client.get(f"http://127.0.0.1:{each}/metrics")
+                    break
+            assert "tributary_ingestion_queue" in found.text
+
+
+@pytest.mark.parametrize("address", ["9100", "localhost", "127.0.0.1:0", "127.0.0.1:99999", ":x"])
+async def test_an_address_that_is_none_is_said(address: str) -> None:
     with pytest.raises(InvalidRequest, match="HOST:PORT"):
-        async with figures_of(_services("9100")):
+        async with figures_of(_services(address)):
             pass
-    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(Conflict, match="can't be listened on"):
-        async with figures_of(_services(f"127.0.0.1:{taken.getsockname()[1]}")):
+
+
+async def test_an_address_of_another_machine_is_said() -> None:
+    with pytest.raises(Conflict, match="can't be listened on"):
+        async with figures_of(_services("192.0.2.1:9100")):
             pass
