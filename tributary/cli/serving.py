@@ -32,7 +32,11 @@ class _Server(uvicorn.Server):
         self._app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await asyncio.gather(drain(self._app), super().shutdown(sockets))
+        draining = asyncio.ensure_future(drain(self._app))
+        await super().shutdown(sockets)
+        if self.force_exit:  # a second Ctrl-C
+            draining.cancel()
+        await asyncio.wait({draining})
 
 
 async def serve(settings: Settings, *, host: str, port: int, demo: bool, processes: int = 1) -> None:

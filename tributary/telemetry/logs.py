@@ -18,7 +18,10 @@ from tributary.telemetry.tracing import current_ids
 OURS: Final = ("tributary", "stores", "nodes", "graphs", "server")
 #: Attribute of a record: fields of its own, given as `extra=fields(…)`.
 _OWN = "tributary_fields"
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\n\t"}
+#: What could begin a line of its own, or talk to a terminal.
+_CONTROLS = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160), 0x2028, 0x2029) if chr(code) not in "\n\t"
+}
 #: Links of a chain of causes that are told.
 _CAUSES = 6
 
