@@ -44,7 +44,7 @@ def run(command: Callable[[], Awaitable[T]], settings: Settings, *, own_signals:
     except asyncio.CancelledError as error:
         raise typer.Exit(128 + signal.SIGTERM) from error
     except TributaryError as error:
-        console.print(f"{error.title}: {error.detail}", style="red")
+        console.print(f"{error.title}: {error.detail}", style="red", soft_wrap=True)
         raise typer.Exit(1) from error
 
 
@@ -57,7 +57,7 @@ def run_in_one_thread(command: Callable[[], T], settings: Settings) -> T:
     except KeyboardInterrupt as error:
         raise typer.Exit(128 + signal.SIGTERM) from error
     except TributaryError as error:
-        console.print(f"{error.title}: {error.detail}", style="red")
+        console.print(f"{error.title}: {error.detail}", style="red", soft_wrap=True)
         raise typer.Exit(1) from error
 
 
