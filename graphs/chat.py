@@ -12,7 +12,7 @@ from graphs.retrieval import RETRY, build_retrieval_graph
 from graphs.stepping import steppable
 from nodes.chat.capability import check_capabilities
 from nodes.chat.compose import compose_context
-from nodes.chat.forks import record_answer_or_branch, record_question_once
+from nodes.chat.forks import invoke_metered, record_answer_or_branch, record_question_once
 from nodes.chat.invoke import invoke_model
 from nodes.chat.record import record_answer, record_question
 from nodes.chat.route import enhance_query, route_attachments
@@ -63,18 +63,16 @@ def build_chat_graph(ports: ChatPorts, *, stepped: bool = False, nodes: Mapping[
     builder.add_node(
         "compose_context", partial(compose_context, caller=caller, knowledge=retrieval.knowledge, models=ports.models)
     )
-    builder.add_node(
-        "invoke_model",
-        partial(
-            invoke_model,
-            caller=caller,
-            conversations=conversations,
-            blobs=retrieval.blobs,
-            pictures=ports.pictures,
-            models=ports.models,
-            stops=ports.stops,
-        ),
+    invoke = partial(
+        invoke_model,
+        caller=caller,
+        conversations=conversations,
+        blobs=retrieval.blobs,
+        pictures=ports.pictures,
+        models=ports.models,
+        stops=ports.stops,
     )
+    builder.add_node("invoke_model", partial(invoke_metered, invoke=invoke, meter=ports.meter) if stepped else invoke)
     builder.add_node("record_answer", partial(answer, caller=caller, conversations=conversations))
 
     builder.add_edge(START, "validate_attachments")

@@ -1,5 +1,6 @@
 """What the graphs need from the outside. The composition root fills these; tests fill them with twins."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nodes.chat.billing import TurnBudget, Unlimited
@@ -14,6 +15,7 @@ from stores.protocols.conversations import TurnStore
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
+from tributary.models.metering import Meter, plain_meter
 from tributary.models.protocols import ImageSpaces
 
 
@@ -43,3 +45,5 @@ class ChatPorts:
     models: ChatModel
     stops: StopSignals
     budget: TurnBudget = field(default_factory=Unlimited)
+    #: Counts the call of a stepped turn, for which no server meters the whole.
+    meter: Callable[[], Meter] = plain_meter

@@ -277,6 +277,7 @@ def _wire(
         models=gateway,
         stops=stops,
         budget=spending,
+        meter=spending.turn_meter,
     )
     turns = Turns(
         graph=CheckpointedGraph(build_chat_graph(ports).compile(), checkpoints.saver),

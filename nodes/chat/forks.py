@@ -1,6 +1,7 @@
-"""Both ends of a turn that may be run again from one of its checkpoints: what it gives a second time is a branch of the
+"""The nodes of a turn that may be run again from one of its checkpoints: what it gives a second time is a branch of the
 conversation, and the first answer stays."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from langgraph.runtime import Runtime
@@ -10,6 +11,18 @@ from nodes.chat.state import CallerOf, ChatState, Context, Turn
 from stores.protocols.conversations import TurnStore
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import new_id
+from tributary.models.metering import Meter, metered
+
+Step = Callable[[ChatState, Runtime[Context]], Awaitable[ChatState]]
+
+
+async def invoke_metered(
+    state: ChatState, runtime: Runtime[Context], *, invoke: Step, meter: Callable[[], Meter]
+) -> ChatState:
+    """As `invoke_model`, with a meter of its own: nobody meters a turn that may stand still between two nodes. What it
+    costs goes with the state to the node that keeps the bill."""
+    with metered(meter()):
+        return await invoke(state, runtime)
 
 
 async def record_question_once(

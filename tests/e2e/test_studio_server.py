@@ -18,6 +18,7 @@ ASKED = "What is the captain of the ship Aurora called?"
 PREPARATIONS = ["check_capabilities", "enhance_query", "record_question", "route_attachments"]
 BRANCHES = ["read_map", "search_graph", "search_text"]
 STATE_BYTES = 20_000
+SECRET = "q7" * 32
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,7 @@ def studio() -> Iterator[Studio]:
     assert not left_behind(running)
     blocked = [line for line in running.lines if "BlockingError" in line]
     assert not blocked, "".join(running.lines)
+    assert not any(SECRET in line for line in running.lines), "tokens of attachments stand in no log"
     shutil.rmtree(data)
 
 
@@ -368,4 +370,5 @@ def test_our_own_routes_are_served_beside_the_graphs(studio: Studio, world: Worl
         assert http.get("/healthz").status_code == 200
         assert http.get("/api/bots").status_code == 401, "Studio's way in is none to our routes"
         paths = http.get("/openapi.json").json()["paths"]
+        http.get(f"/api/bot/attachments/{world.bot}", params={"token": SECRET})
     assert {"/api/bots", "/threads/{thread_id}/runs/stream"} <= set(paths)

@@ -142,8 +142,10 @@ def spent_or(model: str, usage: Usage | None) -> tuple[Spent, ...]:
     meter = _meter.get()
     if meter is not None or usage is None or not usage["totalTokens"]:
         return meter.spent if meter else ()
+    cost = usage.get("costUsd")
+    tokens = usage["inputTokens"], usage["outputTokens"], usage["totalTokens"]
     alone = plain_meter()
-    alone.note(ModelCall(model, UsageKind.CHAT, usage["inputTokens"], usage["outputTokens"], usage["totalTokens"]))
+    alone.note(ModelCall(model, UsageKind.CHAT, *tokens, cost=None if cost is None else Decimal(str(cost))))
     return alone.spent
 
 

@@ -1,5 +1,6 @@
 """Turns that are run again from a checkpoint: each further answer is a branch of its conversation."""
 
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -7,9 +8,11 @@ from uuid import UUID
 import pytest
 
 from nodes.chat.answering import NO_USAGE
-from nodes.chat.forks import record_answer_or_branch, record_question_once
+from nodes.chat.forks import invoke_metered, record_answer_or_branch, record_question_once
 from tests.support.chat_worlds import ChatWorld, open_chat_world
 from tributary.domain.ids import new_id
+from tributary.domain.usage import UsageKind
+from tributary.models.metering import Meter, ModelCall, answer_usage, note, spent_or
 
 RUNTIME: Any = SimpleNamespace(context=None)
 
@@ -97,3 +100,17 @@ async def test_nothing_branches_from_a_conversation_that_is_gone(turning: Turnin
     recorded = await turning.answer("Again.")
     assert recorded["error"]["code"] == "conflict"
     assert await turning.told() == ["Why?", "Because."]
+
+
+async def test_a_call_is_metered_and_its_cost_reaches_the_bill() -> None:
+    def meter() -> Meter:
+        return Meter(lambda _: Decimal("0.25"))
+
+    async def invoke(state: Any, runtime: Any) -> Any:
+        note(ModelCall("openai/some", UsageKind.CHAT, 10, 5))
+        return {"usage": answer_usage()}
+
+    told = await invoke_metered({}, RUNTIME, invoke=invoke, meter=meter)
+    assert told["usage"]["costUsd"] == 0.25
+    [spent] = spent_or("openai/some", told["usage"])
+    assert (spent.cost, spent.unpriced_calls, spent.total_tokens) == (Decimal("0.25"), 0, 15)
