@@ -13,10 +13,11 @@ _SHORTEST_SECRET = 6
 #: Each with what may stay in front of the secret as its first group, and behind it as its second.
 _FORMS = re.compile(
     r"(?P<scheme>(?i:\b(?:bearer|basic)\s+))[\w~+/.=-]{6,}"
-    r"|\btributary_[0-9a-f]{32}_[\w-]{20,}"
+    # Keys, sign-ins and links of ours: what they are, the organisation, and 32 random bytes.
+    r"|\b[a-z]+_[0-9a-f]{32}_[\w-]{20,}"
     r"|\b(?:sk-|AIza|lsv2_|ghp_|xox[abp]-)[\w*-]{6,}"
     # Parameters of an address, and settings of a connection.
-    r"|(?P<parameter>(?i:[?&;\s](?:access_?token|token|api_?key|key|code|sig|signature|password|x-amz-[a-z-]+)=))"
+    r"|(?P<parameter>(?i:[?&;\s](?:access_?token|token|secret|api_?key|key|code|sig|signature|password|x-amz-[a-z-]+)=))"
     r"[^&\s\"'#;]+"
     r"|(?P<user>\b[a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/@]+(?=@)"
     # An access token of an attachment: 48 random bytes.

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from stores.secrets import make_key_secret
+from stores.secrets import make_key_secret, make_session_secret
 from tributary.domain.errors import DependencyUnavailable, InvalidRequest, ProviderError
 from tributary.telemetry import logs
 from tributary.telemetry.context import about
@@ -15,6 +15,7 @@ from tributary.telemetry.logs import ForPeople, JsonLines, fields
 from tributary.telemetry.redaction import Redactor, words_of
 
 KEY = make_key_secret(uuid4())
+SESSION = make_session_secret(uuid4())
 TOKEN = secrets.token_urlsafe(48)
 
 
@@ -23,6 +24,8 @@ TOKEN = secrets.token_urlsafe(48)
     [
         (f"Authorization: Bearer {KEY}", KEY),
         (f"the key {KEY} is unknown", KEY),
+        (f"Cookie: tributary_session={SESSION}", SESSION),
+        ("GET /sign-in/link?secret=0nce-only HTTP/1.1", "0nce-only"),
         (f"GET /api/bot/attachments/1?token={TOKEN} HTTP/1.1", TOKEN),
         ("GET http://x/a?b=1&token=short-one", "short-one"),
         ("https://host/models?key=AIzaSyA-0123456789", "AIzaSyA-0123456789"),
