@@ -160,6 +160,18 @@ async def test_no_turn_starts_in_what_is_claimed(chat: ChatWorld) -> None:
         pass
 
 
+async def test_it_is_seen_from_everywhere_that_a_conversation_is_held(chat: ChatWorld) -> None:
+    conversation_id = new_id()
+    for queue in (chat.queue, chat.other_queue):
+        assert not await queue.held(chat.acme, conversation_id)
+    async with chat.queue.turn(chat.acme, conversation_id, timeout=1):
+        for queue in (chat.queue, chat.other_queue):
+            assert await queue.held(chat.acme, conversation_id)
+            assert not await queue.held(chat.globex, conversation_id)
+            assert not await queue.held(chat.acme, new_id())
+    assert not await chat.other_queue.held(chat.acme, conversation_id)
+
+
 async def test_a_claim_on_nothing_gets_nothing(chat: ChatWorld) -> None:
     async with chat.queue.claim(chat.acme, []) as claimed:
         assert list(claimed) == []

@@ -206,7 +206,8 @@ def test_a_document_that_is_deleted_while_the_backup_looks_is_in_it_whole_or_not
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file is deleted between the moment of the database and the look at its files, as its row is."""
-    key, pin, rounds = "documents/a/fleeting", Pins.pin, []
+    key, pin = "documents/a/fleeting", Pins.pin
+    rounds: list[set[str]] = []
     path = store(home, key)
     with EmbeddedPostgres(home.data / "postgres") as embedded, psycopg.connect(embedded.dsn, autocommit=True) as rows:
         rows.execute("UPDATE documents SET storage_key = %s", (key,))

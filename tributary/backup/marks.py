@@ -9,6 +9,8 @@ from tributary.domain.errors import Conflict
 #: Of a folder that a restore is filling: until it is done, the folder is nobody's to use.
 MARK = ".restoring"
 _OWN_BYTES = 2**20
+#: Logs, and backups that somebody puts here, the one that is being written among them.
+_OF_OTHERS = frozenset({".log", ".tar", ".part"})
 
 
 def require_whole(data: Path) -> None:
@@ -21,10 +23,9 @@ def require_whole(data: Path) -> None:
 
 
 def own_files(data: Path) -> Iterator[Path]:
-    """The small files of the folder itself: marks, and what else is remembered there. Logs are not, nor is what
-    somebody put there."""
+    """The small files of the folder itself: marks, and what else is remembered there."""
     for path in sorted(data.iterdir()):
-        if not OWN_NAME.fullmatch(path.name) or path.name == MARK or path.suffix == ".log":
+        if not OWN_NAME.fullmatch(path.name) or path.name == MARK or path.suffix in _OF_OTHERS:
             continue
         if path.is_file() and not path.is_symlink() and path.stat().st_size <= _OWN_BYTES:
             yield path

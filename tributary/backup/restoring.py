@@ -14,6 +14,7 @@ from stores.postgres.migrate import head, migrate
 from tributary.backup.archives import DATA, DATABASE, FILES, Manifest, Member, members, read_manifest, verify
 from tributary.backup.marks import MARK
 from tributary.domain.errors import Conflict, DependencyUnavailable, NotFound
+from tributary.files.durable import disk_errors
 from tributary.settings import Settings
 
 Told = Callable[[str], None]
@@ -56,7 +57,8 @@ def restore_backup(settings: Settings, source: Path, *, told: Told = lambda _: N
     """
     if settings.database_url is not None:
         raise Conflict("DATABASE_URL is set, and restore fills the embedded database: use pg_restore")
-    _require_empty(settings.data)
+    with disk_errors():
+        _require_empty(settings.data)
     manifest = check_backup(source, told=told)
     with _filling(settings.data):
         told("Restoring the database")
