@@ -1,7 +1,7 @@
 """Callers of the served graphs who want what is not theirs, or more than is good for others."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import httpx
@@ -9,8 +9,10 @@ import pytest
 
 from tests.support import files
 from tests.support.provided import Chatting
-from tests.support.provided_fixtures import _Provided
 from tests.support.served import NOWHERE, Served, streamed
+
+if TYPE_CHECKING:
+    from tests.support.provided_fixtures import _Provided
 
 pytest_plugins = ["tests.support.provided_fixtures", "tests.support.served_fixtures"]
 
@@ -19,14 +21,14 @@ RUNS = ("invoke", "batch", "stream", "stream_log", "stream_events")
 
 
 @pytest.fixture
-def stranger(provided: _Provided) -> Iterator[Served]:
+def stranger(provided: "_Provided") -> Iterator[Served]:
     """Another organisation."""
     with _client(provided, provided.launcher.key(str(uuid4()))) as client:
         yield Served(Chatting(client, provided.provider))
 
 
 @pytest.fixture
-def chat_only(provided: _Provided, chatting: Chatting) -> Iterator[Served]:
+def chat_only(provided: "_Provided", chatting: Chatting) -> Iterator[Served]:
     """A key that may only chat; the bot that it may ask is a parameter of its client."""
     organisation = str(uuid4())
     with _client(provided, provided.launcher.key(organisation)) as owner:
@@ -36,7 +38,7 @@ def chat_only(provided: _Provided, chatting: Chatting) -> Iterator[Served]:
         yield Served(Chatting(client, provided.provider))
 
 
-def _client(provided: _Provided, key: str) -> httpx.Client:
+def _client(provided: "_Provided", key: str) -> httpx.Client:
     return httpx.Client(base_url=provided.url, headers={"Authorization": f"Bearer {key}"}, timeout=60)
 
 
@@ -164,6 +166,14 @@ def test_a_body_that_is_too_large_is_not_read(served: Served) -> None:
     assert (response.status_code, response.json()["code"]) == (413, "message_too_large")
 
 
+def test_a_config_in_a_link_is_not_even_unpacked(served: Served) -> None:
+    client = served.chatting.client
+    for packed in ("nonsense", "N4XyA", "A" * 30_000):
+        answer = client.get(f"/graphs/chat/c/{packed}/input_schema")
+        assert answer.json() == client.get("/graphs/chat/input_schema").json()
+        assert client.get(f"/graphs/chat/c/{packed}/playground/").status_code == 200
+
+
 def test_what_is_not_served_is_unknown(served: Served) -> None:
     client = served.chatting.client
     for method, path in (
@@ -178,6 +188,4 @@ def test_what_is_not_served_is_unknown(served: Served) -> None:
     ):
         response = client.request(method, f"/graphs/{path}")
         assert (response.status_code, response.json()["code"]) == (404, "not_found"), path
-    for path in ("chat/c/nonsense/input_schema", "chat/c/nonsense/playground/"):
-        assert client.get(f"/graphs/{path}").json()["code"] == "invalid_request"
     assert client.get("/graphs/chat/invoke").json()["code"] == "method_not_allowed"

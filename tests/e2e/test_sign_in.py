@@ -1,12 +1,15 @@
 """Signing in with a browser: the page, the cookie, and what it is worth from where."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 
 from tests.support.provided import Chatting
-from tests.support.provided_fixtures import _Provided
+
+if TYPE_CHECKING:
+    from tests.support.provided_fixtures import _Provided
 
 pytest_plugins = ["tests.support.provided_fixtures"]
 
@@ -19,7 +22,7 @@ def key(chatting: Chatting) -> str:
 
 
 @pytest.fixture
-def browser(provided: _Provided) -> Iterator[httpx.Client]:
+def browser(provided: "_Provided") -> Iterator[httpx.Client]:
     """A client that sends what browsers send with a page's own requests."""
     headers = {"Origin": provided.url, "Sec-Fetch-Site": "same-origin"}
     with httpx.Client(base_url=provided.url, headers=headers, timeout=60) as client:
@@ -64,7 +67,7 @@ def test_the_cookie_serves_all_of_the_api(browser: httpx.Client, key: str) -> No
     ids=str,
 )
 def test_pages_of_other_sites_change_nothing_with_it(
-    provided: _Provided, chatting: Chatting, browser: httpx.Client, key: str, headers: dict[str, str]
+    provided: "_Provided", chatting: Chatting, browser: httpx.Client, key: str, headers: dict[str, str]
 ) -> None:
     sign_in(browser, key)
     bot = chatting.bot()
@@ -92,7 +95,7 @@ def test_pages_of_other_sites_read_nothing_with_it_either(browser: httpx.Client,
     assert browser.get("/graphs/chat/playground/", headers=followed).status_code == 200
 
 
-def test_a_key_is_asked_for_no_origin(provided: _Provided, key: str) -> None:
+def test_a_key_is_asked_for_no_origin(provided: "_Provided", key: str) -> None:
     headers = {"Authorization": f"Bearer {key}", "Origin": "https://app.example", "Sec-Fetch-Site": "cross-site"}
     assert httpx.post(f"{provided.url}/api/bots", json={"name": "b"}, headers=headers).status_code == 201
 

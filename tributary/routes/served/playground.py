@@ -28,21 +28,19 @@ def _files() -> frozenset[str]:
     return frozenset(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-async def playground(graph: ServedGraph, request: Request, name: str, config_hash: str) -> Response:
+async def playground(graph: ServedGraph, request: Request, name: str) -> Response:
     """The page, or the asset of that name. Raises `NotFound`."""
     name = name or PAGE
     if name not in _files():
         raise NotFound("page", name)
     # The same for everybody; assets are filled in like the page, and take LangServe some milliseconds.
-    key = (graph.path, name, str(request.scope.get("root_path", "")), config_hash if name == PAGE else "")
+    key = (graph.path, name, str(request.scope.get("root_path", "")))
     if key not in _rendered:
-        if len(_rendered) > 50:
-            _rendered.clear()
-        found = await handler_of(graph).playground(name, request, config_hash=config_hash)
+        found = await (await handler_of(graph)).playground(name, request)
         _rendered[key] = cast("Response", found)
     made = _rendered[key]
     cached = {"Cache-Control": "no-cache" if name == PAGE else "private, max-age=3600"}
     return Response(made.body, media_type=made.media_type, headers={**HEADERS, **cached})
 
 
-_rendered: dict[tuple[str, str, str, str], Response] = {}
+_rendered: dict[tuple[str, str, str], Response] = {}

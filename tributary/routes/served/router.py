@@ -24,7 +24,8 @@ _STREAMED = {200: {"description": "The run as it goes on", "content": events(_DA
 
 
 def _routes(graph: ServedGraph) -> APIRouter:
-    """All routes of one graph; those with `c/{config_hash}` are what the playground shares as links."""
+    """All routes of one graph. Those with `c/{config_hash}` are what the playground shares as links; the config in them
+    is not looked at: there is nothing to configure, and unpacked it can be ten thousand times as long."""
     router = APIRouter(prefix=f"{PREFIX}/{graph.path}", tags=[f"graphs: {graph.path}"], responses=problems())
     for prefix, described in (("", True), ("/c/{config_hash}", False)):
         _runs(router, graph, prefix, described)
@@ -56,11 +57,6 @@ def _of(body: Any, graph: ServedGraph) -> Any:
     return body[graph.given]
 
 
-def _hash_of(request: Request) -> str:
-    """The config in a shared link."""
-    return str(request.path_params.get("config_hash", ""))
-
-
 def _runs(router: APIRouter, graph: ServedGraph, prefix: str, described: bool) -> None:
     options: dict[str, Any] = {"dependencies": [_begun(graph)], "include_in_schema": described, "response_model": None}
     one: Any = _of(RunBody, graph)
@@ -71,7 +67,7 @@ def _runs(router: APIRouter, graph: ServedGraph, prefix: str, described: bool) -
         """One run. A refusal is an output: `{error: problem}`."""
 
         async def run() -> Response:
-            return await handler_of(graph).invoke(request, config_hash=_hash_of(request))
+            return await (await handler_of(graph)).invoke(request)
 
         return await invoked_once(request.state.run, graph.path, key, body.input, run)
 
@@ -80,7 +76,7 @@ def _runs(router: APIRouter, graph: ServedGraph, prefix: str, described: bool) -
         """Runs side by side; their outputs in the order of the inputs, a refused one among them."""
         if isinstance(body.config, list) and len(body.config) != len(body.inputs):
             raise InvalidRequest("A list of configs has one for each input")
-        return await handler_of(graph).batch(request, config_hash=_hash_of(request))
+        return await (await handler_of(graph)).batch(request)
 
 
 def _answering(options: dict[str, Any], model: Any, graph: ServedGraph) -> dict[str, Any]:
@@ -101,17 +97,17 @@ def _streams(router: APIRouter, graph: ServedGraph, prefix: str, described: bool
     @router.post(f"{prefix}/stream", **options)
     async def stream(request: Request, _: Annotated[plain, Body()]) -> Response:
         """Chunks that add up to the output, with the `steps` beside it."""
-        return _ending(await handler_of(graph).stream(request, config_hash=_hash_of(request)), request)
+        return _ending(await (await handler_of(graph)).stream(request), request)
 
     @router.post(f"{prefix}/stream_log", **options)
     async def stream_log(request: Request, _: Annotated[filtered, Body()]) -> Response:
         """The same as changes (JSON patches) to a log of the run and its steps."""
-        return _ending(await handler_of(graph).stream_log(request, config_hash=_hash_of(request)), request)
+        return _ending(await (await handler_of(graph)).stream_log(request), request)
 
     @router.post(f"{prefix}/stream_events", **options)
     async def stream_events(request: Request, _: Annotated[filtered, Body()]) -> Response:
         """The same as LangChain's events: of the run, its steps, and the model's tokens."""
-        return _ending(await handler_of(graph).astream_events(request, config_hash=_hash_of(request)), request)
+        return _ending(await (await handler_of(graph)).astream_events(request), request)
 
 
 def _ending(response: Any, request: Request) -> Response:
@@ -128,17 +124,17 @@ def _schemas(router: APIRouter, graph: ServedGraph, prefix: str, described: bool
     @router.get(f"{prefix}/input_schema", **options)
     async def input_schema(request: Request) -> dict[str, Any]:
         """The JSON schema of an input."""
-        return dict(await handler_of(graph).input_schema(request, config_hash=_hash_of(request)))
+        return dict(await (await handler_of(graph)).input_schema(request))
 
     @router.get(f"{prefix}/output_schema", **options)
     async def output_schema(request: Request) -> dict[str, Any]:
         """The JSON schema of an output."""
-        return dict(await handler_of(graph).output_schema(request, config_hash=_hash_of(request)))
+        return dict(await (await handler_of(graph)).output_schema(request))
 
     @router.get(f"{prefix}/config_schema", **options)
     async def config_schema(request: Request) -> dict[str, Any]:
         """The JSON schema of a config: there is nothing to configure."""
-        return dict(await handler_of(graph).config_schema(request, config_hash=_hash_of(request)))
+        return dict(await (await handler_of(graph)).config_schema(request))
 
 
 def _playground(router: APIRouter, graph: ServedGraph, prefix: str) -> None:
@@ -152,7 +148,7 @@ def _playground(router: APIRouter, graph: ServedGraph, prefix: str) -> None:
                 return sign_in_first(quote(request.url.path))
             raise
         _require_scope(graph, caller)
-        return await playground(graph, request, file_path, _hash_of(request))
+        return await playground(graph, request, file_path)
 
 
 router = APIRouter()
