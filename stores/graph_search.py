@@ -10,7 +10,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from stores import bridging, misspelling, walking
+from stores import bridging, linking, misspelling, walking
 from stores.bridging import Bridge, Mention, SeedMention
 from stores.misspelling import Alike, Parts
 from stores.protocols.graph import GraphFindings, SeedPassage
@@ -108,10 +108,11 @@ async def search_graph(
     entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
     asked = walking.choose_seeds(spans, named, {})
     supports = await _supports(source, asked, _weighted(relations, near), bridges, limit)
-    facts = await source.facts(list(entities)[:limit], list(relations)[:limit])
+    facts = await source.facts(list(entities)[:limit], list(relations)[: linking.READ * limit])
+    linked = await asyncio.to_thread(linking.linked, query, relations, facts.relations)
     return GraphFindings(
         entities=tuple(facts.entities[each] for each in entities if each in facts.entities),
-        relations=tuple(facts.relations[each] for each in relations if each in facts.relations),
+        relations=tuple(facts.relations[each] for each in linked[:limit]),
         passages=walking.passages(asked, supports, limit=limit),
         truncated=near.truncated,
     )

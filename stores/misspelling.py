@@ -16,9 +16,9 @@ from tributary.text.words import is_stopword
 SHORTEST, LONGEST, SHORTEST_WORD = 8, 60, 5
 MOST_WORDS = 4
 #: Phrases of one question.
-MOST_PHRASES = 12
+MOST_PHRASES = 8
 #: Names that begin, or end, as a phrase does, of which an engine reads so many and gives those of its length.
-READ, GIVEN = 1_000, 50
+READ, GIVEN = 400, 50
 #: What an entity counts that is meant by a wrong spelling, beside one that is named.
 SHARE = 0.5
 

@@ -379,3 +379,14 @@ async def test_of_a_hub_the_heaviest_relations_are_walked(world: World) -> None:
     assert found.truncated
     assert len(found.relations) == 20
     assert {relation["description"] for relation in found.relations} <= heaviest
+
+
+async def test_the_relation_that_is_asked_for_comes_before_heavier_ones(world: World) -> None:
+    kb = await world.knowledge_base()
+    facts = [("Marie Curie", "lived with", f"Friend {n}") for n in range(12)]
+    draft = said(*facts, ("Marie Curie", "was buried in", "Sceaux"))
+    heavy = tuple(replace(each, weight=3.0) if each.relation == "lived with" else each for each in draft.relations)
+    await tell(world, kb, replace(draft, relations=heavy))
+    found = await ask(world, kb, "Where was Marie Curie buried?", hops=1, limit=5)
+    assert found.relations[0]["target"] == "Sceaux"
+    assert len(found.relations) == 5
