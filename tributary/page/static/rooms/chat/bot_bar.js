@@ -27,10 +27,10 @@ function BotChoice({ bot }) {
   if (!bots.value) return html`<p class="quiet">Loading bots…</p>`;
   if (!bot) return html`<p class="quiet">There is no bot yet.</p>`;
   return html`
-    <label class="bot-choice">
-      <span class="quiet">Ask</span>
-      <select value=${bot.id} onChange=${(event) => chooseBot(event.target.value)}>
+    <div class="bot-choice">
+      <span class="quiet" aria-hidden="true">Ask</span>
+      <select aria-label="Bot to ask" value=${bot.id} onChange=${(event) => chooseBot(event.target.value)}>
         ${bots.value.map((each) => html`<option key=${each.id} value=${each.id}>${each.name}</option>`)}
       </select>
-    </label>`;
+    </div>`;
 }
