@@ -10,7 +10,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from stores.secrets import make_key_secret
+from stores.secrets import make_key_secret, make_session_secret
 from tests.support.documents import wait_until_done
 from tests.support.launching import Shared, run_server
 from tests.support.otlp import Collector, Span, run_collector
@@ -93,11 +93,16 @@ def _do_everything(world: World) -> None:
     for fault in (Refuse(400, message=f"no: {MESSAGE}"), Refuse(401, message=f"{world.provider.key} is wrong")):
         world.provider.next_chat(fault)
         assert client.post(chat, json={"message": MESSAGE}).status_code == 502
-    wrong = make_key_secret(uuid4())
-    secrets.append(wrong)
+    wrong, session = make_key_secret(uuid4()), make_session_secret(uuid4())
+    secrets += [wrong, session]
+    own = {"Origin": world.shared.running.url}
     with httpx.Client(base_url=world.shared.running.url) as stranger:
         assert stranger.get("/api/bots", headers={"Authorization": f"Bearer {wrong}"}).status_code == 401
         assert stranger.get(f"/nowhere/{wrong}", params={"key": wrong}).status_code == 404
+        stranger.get("/sign-in/link", params={"secret": session})
+        assert stranger.post("/sign-in", data={"key": world.key}, headers=own).is_redirect
+        secrets.append(stranger.cookies["tributary_session"])
+        assert stranger.get("/api/bots").status_code == 200
         assert stranger.request("PURGE", "/api/bots").status_code == 405
     lost = [{"id": str(uuid4()), "accessToken": wrong}]
     assert client.post(chat, json={"message": MESSAGE, "attachments": lost}).status_code == 404
