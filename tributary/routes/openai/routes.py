@@ -27,6 +27,7 @@ from tributary.routes.openai.conversation import read_messages
 from tributary.routes.openai.errors import OpenAIRoute, envelope, error_response
 from tributary.routes.openai.replies import CompletionShape, ModelShape, ModelsShape, Replies, model_of
 from tributary.routes.openai.schemas import completion_body, errors
+from tributary.services import Services
 from tributary.turns.events import RunningTurn
 
 router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"], route_class=OpenAIRoute)
@@ -61,29 +62,34 @@ async def get_model(model: str, caller: CallerOf, services: ServicesOf) -> dict[
 async def complete(request: Request, caller: CallerOf, services: ServicesOf, key: Key = None) -> Response:
     """One turn of a conversation that the client keeps: `messages` are the whole of it, and nothing of it is stored."""
     raw = await _read(request)
-    body, mark = read_body(raw), hashlib.sha256(raw).hexdigest() if key else ""
-    del raw  # it may be large, and so may what was read from it: a turn keeps neither while it runs
-    if key is not None and body.stream:
-        raise InvalidRequest("An Idempotency-Key replays a whole result: ask for it without a stream")
-    asked, replies = _request(body, caller), _replies(request, body)
-    streamed, model = bool(body.stream), body.model
-    del body
-    turn = None if key else await services.completions.start(asked)
-    if turn is not None:
-        del asked
+    body = read_body(raw)
+    asked, replies, streamed = _request(body, caller), _replies(request, body), bool(body.stream)
+    if key is not None:
         if streamed:
-            return await _stream(turn, replies, services.completions, request)
-        return await _whole(turn, replies, services.completions, request)
+            raise InvalidRequest("An Idempotency-Key replays a whole result: ask for it without a stream")
+        return await _repeatable(services, asked, replies, key, hashlib.sha256(raw).hexdigest())
+    del raw, body  # they may be large, and so may the files: a turn keeps none of them while it runs
+    turn = await services.completions.start(asked)
+    del asked
+    answer = _stream if streamed else _whole
+    return await answer(turn, replies, services.completions, request)
+
+
+async def _repeatable(services: Services, asked: CompletionRequest, replies: Replies, key: str, mark: str) -> Response:
+    """The answer that is kept for repetitions. It goes on when the client leaves, who may ask for it again."""
 
     async def work() -> Result:
-        kept = await services.completions.start(asked)
-        await kept.wait()
-        return _result(kept, replies)
+        turn = await services.completions.start(asked)
+        await turn.wait()
+        if turn.problem is not None:
+            return turn.problem["status"], dict(turn.problem)
+        assert turn.response is not None
+        return 200, replies.whole(turn.response)
 
     return await once(
         services.idempotency,
-        caller.organisation_id,
-        route=f"completion {model}",
+        asked.organisation_id,
+        route=f"completion {asked.bot_id}",
         key=key,
         mark=fingerprint(mark),
         work=work,
@@ -122,13 +128,6 @@ def _replies(request: Request, body: CompletionBody) -> Replies:
         base_url=str(request.base_url).rstrip("/"),
         tells_usage=body.tells_usage,
     )
-
-
-def _result(turn: RunningTurn, replies: Replies) -> Result:
-    if turn.problem is not None:
-        return turn.problem["status"], dict(turn.problem)
-    assert turn.response is not None
-    return 200, replies.whole(turn.response)
 
 
 async def _whole(turn: RunningTurn, replies: Replies, completions: Completions, request: Request) -> Response:
