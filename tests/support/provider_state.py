@@ -107,7 +107,7 @@ class Provider:
     def listings(self) -> list[Recorded]:
         return [r for r in self.requests if r.path.endswith("/models")]
 
-    def wait_for_requests(self, count: int, timeout: float = 10.0) -> bool:
+    def wait_for_requests(self, count: int, timeout: float = 30.0) -> bool:
         """Blocks until `count` requests came in all; False after `timeout` seconds. Call it in a thread."""
         with self._changed:
             return self._changed.wait_for(lambda: len(self.requests) >= count, timeout)
