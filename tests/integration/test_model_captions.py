@@ -160,8 +160,9 @@ async def test_a_document_that_is_read_once_more_stays_as_it_was(provider: Provi
     assert sent(provider) == [1]
 
 
-async def test_a_model_that_takes_no_images_is_not_asked(provider: Provider, desk: Desk) -> None:
-    assert (await desk.read(jpeg(), model=BLIND)).text == "Text."
+@pytest.mark.parametrize("model", [BLIND, "openrouter/stub/unheard-of", "nobody/knows"])
+async def test_a_model_that_takes_no_images_is_not_asked(provider: Provider, desk: Desk, model: str) -> None:
+    assert (await desk.read(jpeg(), model=model)).text == "Text."
     assert provider.chats == []
 
 

@@ -9,7 +9,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from langchain_core.utils.json import parse_json_markdown
 
 from tributary.domain.attachments import FileType
-from tributary.domain.errors import ProviderError
+from tributary.domain.errors import CallerError, ProviderError
 from tributary.ingestion.model_extraction import Cost
 from tributary.ingestion.model_summaries import Gateway
 from tributary.models.content import image_block, text_block
@@ -50,7 +50,11 @@ class CaptionModel:
         self._cost = cost
 
     async def sees(self) -> bool:
-        return (await self._models.capabilities(self.name)).images
+        """Whether the model takes images, as far as anybody knows."""
+        try:
+            return (await self._models.capabilities(self.name)).images
+        except CallerError:
+            return False
 
     def announcement(self, missing: int, count: int) -> str:
         """What the captions of `missing` of `count` pictures are about to cost."""

@@ -30,6 +30,7 @@ _TOKEN = re.compile(
     rf"|(?:(?![{CONTINUOUS}{IDEOGRAPHIC}_])\w)+(?:(?<=\b[^\W\d_])[-‐‑](?=[^\W\d_]{{3}})"
     rf"(?:(?![{CONTINUOUS}{IDEOGRAPHIC}_])\w)+)?(?:\+\+|#)?"
 )
+_DIGIT = re.compile(r"\d")
 _HYPHEN = re.compile("[-‐‑]")
 _POSSESSIVE = re.compile(r"['’ʼ]s\b|(?<=s)['’ʼ](?=\s|$)")
 _DOTTED = re.compile(r"\b(?:\w\.){2,}")
@@ -58,13 +59,14 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": 
 
 class _Token(NamedTuple):
     """A folded word with its place in the normalised text. `apart`: with a blank where it has a hyphen; `raw`: as it
-    stands there."""
+    stands there; `marked`: with letters that can be written out."""
 
     key: str
     apart: str
     raw: str
     start: int
     end: int
+    marked: bool
 
 
 @lru_cache(maxsize=16_384)
@@ -72,7 +74,11 @@ def entity_key(name: str) -> str:
     """The resolved form of a name: without case, accents, punctuation, a leading article or a person's title, a
     possessive, `and`, and the plural of its last word; legal forms and some numerals in one form. Empty where the name
     has no letter or digit."""
-    tokens = [token.key for token in _tokens(_without_titles(name.strip()))]
+    return _resolved([token.key for token in _tokens(_without_titles(name.strip()))])
+
+
+def _resolved(tokens: list[str]) -> str:
+    """The key of a name's folded words."""
     if len(tokens) > 1:
         tokens = _without_ands(_without_article(tokens))
     if len(tokens) > 1:
@@ -88,7 +94,11 @@ def entity_key(name: str) -> str:
 def plain_key(name: str) -> str:
     """The resolved form by less: case, accents, punctuation, article, possessive and a plain plural. It was the key in
     earlier versions, and graphs that they wrote have it still."""
-    tokens = " ".join(token.apart for token in _tokens(name)).split(" ")
+    return _plain([token.apart for token in _tokens(name)])
+
+
+def _plain(tokens: list[str]) -> str:
+    tokens = " ".join(tokens).split(" ")
     if len(tokens) > 1:
         tokens = _without_article(tokens)
     tokens[-1] = _PLURAL.sub("", tokens[-1])
@@ -165,14 +175,14 @@ def _singular(word: str) -> str:
 
 def _forms(tokens: Sequence[_Token]) -> Iterator[str]:
     """The keys by which what a phrase names may be known."""
-    key = entity_key(" ".join(token.key for token in tokens))
+    key = _resolved([token.key for token in tokens])
     yield key
-    yield plain_key(" ".join(token.apart for token in tokens))
-    if any(letter.isdigit() for letter in key):
+    yield _plain([token.apart for token in tokens])
+    if _DIGIT.search(key):
         yield _SOLID.sub(r"\g<word> \g<number>", key)
         yield _APART.sub(r"\g<word>\g<number>", key)
-    if not all(token.raw.isascii() for token in tokens):
-        yield entity_key(" ".join(fold(token.raw.translate(_UMLAUTS)) for token in tokens))
+    if any(token.marked for token in tokens):
+        yield _resolved([fold(token.raw.translate(_UMLAUTS)) for token in tokens])
 
 
 def phrase_keys(text: str) -> dict[str, tuple[int, int]]:
@@ -205,9 +215,11 @@ def _tokens(text: str) -> Iterator[_Token]:
         folded = raw if found["run"] else fold(raw)
         if not folded:
             continue
-        hyphen = _HYPHEN.search(folded) if len(folded) > 2 else None
-        key, apart = (folded.replace(hyphen[0], ""), folded.replace(hyphen[0], " ")) if hyphen else (folded, folded)
-        yield _Token(key, apart, raw, found.start(), found.end())
+        key, apart = folded, folded
+        if hyphen := _HYPHEN.search(folded):
+            key, apart = folded.replace(hyphen[0], ""), folded.replace(hyphen[0], " ")
+        marked = not raw.isascii() and raw.translate(_UMLAUTS) != raw
+        yield _Token(key, apart, raw, found.start(), found.end(), marked)
 
 
 def _windows(token: str) -> Iterator[tuple[int, int]]:
