@@ -33,8 +33,8 @@ from tributary.routes.mcp import endpoint as mcp
 from tributary.routes.observing import Observing
 from tributary.routes.openai import routes as openai
 from tributary.routes.served import router as served
-from tributary.services import Services, open_services
 from tributary.routes.served.runs import TEXT_HEADER
+from tributary.services import Services, open_services
 from tributary.settings import Settings
 
 ROUTERS = (
@@ -81,9 +81,9 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
             allow_methods=["*"],
             allow_headers=[
                 *("Authorization", "Content-Type", "Idempotency-Key", problems.REQUEST_ID, "traceparent"),
+                TEXT_HEADER,
                 *mcp.HEADERS,
             ],
-                TEXT_HEADER,
             expose_headers=["Retry-After", chat.CONVERSATION, problems.REQUEST_ID],
         )
     app.add_middleware(BodyLimit)
