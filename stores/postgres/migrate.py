@@ -48,6 +48,15 @@ def head() -> str:
 
 
 @cache
+def require_known(revision: str) -> None:
+    """Raises `Conflict` when `revision` is none of this version's."""
+    if revision not in _revisions():
+        raise Conflict(
+            f"The database has schema {revision}, made by a newer version; this one knows {head()}. "
+            "Upgrade Tributary, or restore an older backup."
+        )
+
+
 def _revisions() -> frozenset[str]:
     """Read once, in the thread that migrates: later nobody waits for the disk."""
     return frozenset(path.stem.split("_")[0] for path in VERSIONS.glob("r*.py"))
@@ -59,11 +68,8 @@ def _migrate(dsn: str) -> None:
         _wait_for_lock(connection)
         try:
             current = _current(connection)
-            if current is not None and current not in _revisions():
-                raise Conflict(
-                    f"The database has schema {current}, made by a newer version; this one knows {head()}. "
-                    "Upgrade Tributary, or restore an older backup."
-                )
+            if current is not None:
+                require_known(current)
             if current != head():
                 _upgrade(dsn)
             _setup_libraries(dsn)

@@ -86,6 +86,21 @@ async def test_an_older_version_s_backup_is_brought_to_this_one_s_schema(
     assert rows == [{"revision": head(), "role": "tributary_app", "message": "Why?", "chunks": 1}]
 
 
+def test_a_database_of_a_newer_version_is_not_backed_up(home: Settings, tmp_path: Path) -> None:
+    call_schema(home, "r9999")
+    try:
+        with pytest.raises(Conflict, match="made by a newer version"):
+            make_backup(home, tmp_path / "backup.tar")
+    finally:
+        call_schema(home, "r0003")
+    assert list(tmp_path.iterdir()) == []
+
+
+def call_schema(settings: Settings, revision: str) -> None:
+    with EmbeddedPostgres(settings.data / "postgres") as embedded, psycopg.connect(embedded.dsn) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = %s", (revision,))
+
+
 async def in_thread(work: Callable[[], object]) -> None:
     """Backups run loops of their own."""
     import asyncio

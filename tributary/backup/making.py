@@ -12,6 +12,7 @@ from typing import IO
 from stores.blobs.pins import Pins
 from stores.postgres.dumps import Snapshot, snapshot
 from stores.postgres.embedded import EmbeddedPostgres
+from stores.postgres.migrate import require_known
 from tributary import __version__
 from tributary.backup.archives import DATA, FILES, MANIFEST, ArchiveWriter, Manifest
 from tributary.backup.marks import own_files, require_whole
@@ -33,7 +34,7 @@ def make_backup(settings: Settings, target: Path, *, told: Told = lambda _: None
     `target` appears when it is whole, and only for its owner; `told` hears what is being done.
 
     Raises:
-        Conflict: `target` exists, the database is not the embedded one, or there is none.
+        Conflict: `target` exists, the database is not the embedded one, there is none, or a newer version made it.
         DependencyUnavailable: the target can't be written, or PostgreSQL failed.
     """
     _require_embedded(settings)
@@ -77,6 +78,7 @@ def _moment(embedded: EmbeddedPostgres, pins: Pins) -> Iterator[tuple[Snapshot, 
     missing: set[str] | None = None
     for _ in range(ROUNDS):
         with snapshot(embedded.dsn, embedded.tools) as moment:
+            require_known(moment.revision)
             gone = pins.pin(moment.storage_keys())
             if not gone or (missing is not None and gone <= missing):
                 yield moment, gone
