@@ -1,7 +1,12 @@
 """Where captions of pictures go in a document's text, and what moves along."""
 
+import random
+from itertools import accumulate
+
 import pytest
 
+from nodes.ingest.pictures import chunk_beside
+from nodes.ingest.splitting import split
 from tributary.domain.knowledge import Heading, Page, ParsedDocument, Picture
 from tributary.text.captions import (
     CAPTION_CHARACTERS,
@@ -95,3 +100,33 @@ def test_a_caption_is_one_line_and_no_mark_up(said: str, line: str) -> None:
 
 def test_a_caption_is_bounded() -> None:
     assert len(caption_line("tower " * 1000)) <= CAPTION_CHARACTERS
+
+
+_BLOCKS = (
+    "# A heading",
+    "Words here and\nthere.",
+    "- item\n- item",
+    "| a | b |\n| - | - |\n| 1 | 2 |",
+    "```\ncode\n\nit\n```",
+)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_wherever_pictures_stand_their_captions_are_in_the_chunk_beside_them(seed: int) -> None:
+    chance = random.Random(seed)
+    parts = ["\n\n".join(chance.choices(_BLOCKS, k=chance.randint(0, 4))) for _ in range(4)]
+    between = chance.choice(["", "\n", "\n\n"])
+    ends = [*accumulate(parts, lambda end, part: end + len(between) + len(part), initial=-len(between))][1:]
+    pages = [Page(n + 1, end - len(part), end) for n, (part, end) in enumerate(zip(parts, ends, strict=True))]
+    chosen = [chance.choice(pages) for _ in range(5)]
+    pictures = tuple(picture(chance.randint(page.start, page.end), page.number) for page in chosen)
+    captions = {n: f"Caption {n}." for n in chance.sample(range(5), 3)}
+    paged = ParsedDocument(between.join(parts), pages=tuple(pages), pictures=pictures)
+    whole = ParsedDocument("\n\n".join(parts).strip(), pictures=tuple(picture(each.offset) for each in pictures))
+    for document in (paged, whole):
+        told = captioned(document, captions)
+        chunks = split(told, count_tokens=lambda texts: [len(each.split()) for each in texts], max_tokens=40)
+        for number, caption in captions.items():
+            assert caption in chunks[chunk_beside(chunks, told.pictures[number])].text
+        for before, page in zip(document.pages, told.pages, strict=True):
+            assert told.text[page.start : page.end].startswith(document.text[before.start : before.end])
