@@ -1,6 +1,7 @@
 """A knowledge base of made-up texts for timings: words by a power law, names that recur, vectors of `bench.instant`."""
 
 import asyncio
+import itertools
 import random
 
 import numpy as np
@@ -16,12 +17,10 @@ from tributary.models.protocols import Vectors
 
 #: Chunks of a document, and words of a chunk.
 CHUNKS, WORDS = 10, 180
-_VOCABULARY = [
-    f"{first}{second}{third}"
-    for first in "bdfgklmnpr"
-    for second in ("ane", "ilo", "uma", "eri")
-    for third in ("s", "nt", "rix", "dor", "pel", "")
-]
+#: Frequent words first: the nth comes up about 1/n as often as the first, as in real texts.
+_SYLLABLES = ("ba", "do", "fen", "gil", "ka", "lor", "mi", "nu", "pra", "sol", "ter", "vin")
+_VOCABULARY = ["".join(each) for size in (2, 3, 4) for each in itertools.product(_SYLLABLES, repeat=size)][:20_000]
+_WEIGHTS = list(itertools.accumulate(1 / rank for rank in range(3, len(_VOCABULARY) + 3)))
 _NAMES = [f"{first}{last}" for first in ("Mar", "Hel", "Tor", "Vel", "Kas") for last in ("lin", "ora", "den", "wick")]
 
 
@@ -34,16 +33,15 @@ class _Made:
 
 def question() -> str:
     """Another one each time, about words and names that stand in the texts."""
-    words = random.choices(_VOCABULARY[:80], k=6)
+    words = [*random.choices(_VOCABULARY[:200], k=3), *random.choices(_VOCABULARY[200:4000], k=3)]
     return f"What does {random.choice(_NAMES)} {random.choice(_NAMES)} say of {' '.join(words)}?"
 
 
 def _text(chance: random.Random) -> str:
     sentences = []
-    weights = [1 / rank for rank in range(1, len(_VOCABULARY) + 1)]
     for _ in range(WORDS // 12):
         name = f"{chance.choice(_NAMES)} {chance.choice(_NAMES)}"
-        sentences.append(f"{name} {' '.join(chance.choices(_VOCABULARY, weights, k=10))}.")
+        sentences.append(f"{name} {' '.join(chance.choices(_VOCABULARY, cum_weights=_WEIGHTS, k=10))}.")
     return " ".join(sentences)
 
 
