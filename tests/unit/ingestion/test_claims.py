@@ -104,7 +104,7 @@ async def test_what_can_not_be_ingested_is_told_as_a_value_and_in_the_row(worksh
 
 
 @pytest.mark.parametrize("wrong", ["documentId", "knowledgeBaseId"])
-@pytest.mark.parametrize("given", ["nonsense", str(new_id())])
+@pytest.mark.parametrize("given", ["nonsense", str(new_id())], ids=["no id", "nobody's"])
 async def test_an_unknown_name_is_a_value(workshop: Workshop, wrong: str, given: str) -> None:
     document = await added(workshop)
     run = Stepping(workshop.stepped(), document)
