@@ -3,6 +3,7 @@ are kept in the local Maven repository; Java comes from a wheel. Nothing of it i
 when they are killed."""
 
 import asyncio
+import fcntl
 import hashlib
 import os
 import socket
@@ -102,10 +103,12 @@ def fetch_jars() -> list[Path]:
         paths = [Path(line) for line in known.read_text().splitlines()]
         if len(paths) == len(wanted) and all(path.is_file() for path in paths):
             return paths
-    with ThreadPoolExecutor(8) as pool:
-        paths = list(pool.map(lambda line: _jar(*line), wanted))
     known.parent.mkdir(parents=True, exist_ok=True)
-    known.write_text("\n".join(map(str, paths)))
+    # Tests run in several processes, which would take each other's unfinished files for damaged ones.
+    with known.with_suffix(".lock").open("w") as alone, ThreadPoolExecutor(8) as pool:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        paths = list(pool.map(lambda line: _jar(*line), wanted))
+        known.write_text("\n".join(map(str, paths)))
     return paths
 
 
