@@ -136,8 +136,14 @@ found AS MATERIALIZED (
         SELECT document_id, ordinal, score, false AS wanted FROM lexical
         UNION ALL SELECT document_id, ordinal, score, true FROM wordiest
         UNION ALL SELECT document_id, ordinal, 0, true FROM nearest
-        UNION ALL SELECT document_id, ordinal, 0, true FROM chunks
-        WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND id = ANY(%(given)s)
+        UNION ALL SELECT document_id, ordinal, 0, true
+        FROM unnest(%(given)s::uuid[]) AS given (id)
+        CROSS JOIN LATERAL (
+            SELECT knowledge_base_id, document_id, ordinal FROM chunks
+            WHERE organisation_id = %(organisation)s AND id = given.id
+            OFFSET 0
+        ) named
+        WHERE named.knowledge_base_id = %(knowledge_base)s
     ) sides
     GROUP BY document_id, ordinal
     HAVING bool_or(wanted)
