@@ -20,9 +20,9 @@ export function Composer({ place, bot, ask }) {
   useEffect(() => area.current.focus(), [edited.value]);
   const empty = !text.value.trim() && !drafts.ready.value.length;
   const send = telling(async () => {
-    if (drafts.busy.value) return say("The files are still being uploaded");
-    if (empty || running || !bot) return undefined;
-    return submit(place, ask);
+    if (running || !bot || place.sending.value) return;
+    if (drafts.busy.value && !(await uploaded(place))) return;
+    if (text.value.trim() || drafts.ready.value.length) await submit(place, ask);
   });
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Escape" && edited.value) place.clear();
@@ -40,15 +40,30 @@ export function Composer({ place, bot, ask }) {
         onInput=${(event) => (text.value = event.target.value)}></textarea>
       <div class="composer-actions">
         <${Attach} onFiles=${(files) => drafts.add(files)} />
-        <small id=${hint} class="hint">${touch.matches ? "" : "Enter sends, Shift+Enter makes a new line"}</small>
+        <small id=${hint} class="hint">${place.sending.value ? "Sends when the files are there…" : touch.matches ? "" : "Enter sends, Shift+Enter makes a new line"}</small>
         <span class="space"></span>
         ${running
           ? html`<button type="button" class="round stop" aria-label="Stop" title="Stop" disabled=${running.stopping.value}
               onClick=${telling(() => thread.stop(bot.id))}><${Icon} name="stop" /></button>`
           : html`<button class="round primary" aria-label="Send" title="Send"
-              disabled=${empty || drafts.busy.value || !bot}><${Icon} name="send" /></button>`}
+              disabled=${(empty && !drafts.busy.value) || place.sending.value || !bot}><${Icon} name="send" /></button>`}
       </div>
     </form>`;
+}
+
+/**
+ * Waits until all files are there. False where one was refused on the way: whether to go without it is for people to say.
+ * @param {import("./places.js").Place} place
+ */
+async function uploaded({ drafts, sending }) {
+  const refused = () => drafts.files.value.filter((file) => file.state === "refused").length;
+  const before = refused();
+  sending.value = true;
+  await drafts.settled();
+  sending.value = false;
+  if (refused() <= before) return true;
+  say("A file was refused: look at it, and send again", "error");
+  return false;
 }
 
 /** Sends what was written. What is refused comes back to be changed, unless something else was written meanwhile. */

@@ -70,17 +70,29 @@ async function removeIt(/** @type {any} */ conversation, /** @type {boolean} */ 
 function Renaming({ conversation, onEnd }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => input.current.select(), []);
+  const ended = useRef(false);
   const save = telling(async (/** @type {Event} */ event) => {
     event.preventDefault();
+    // Leaving the field saves; and what was saved or given up leaves the field.
+    if (ended.current) return;
+    ended.current = true;
     const title = input.current.value.trim();
-    if (title && title !== conversation.title) await rename(conversation.id, title);
-    onEnd();
+    try {
+      if (title && title !== conversation.title) await rename(conversation.id, title);
+    } finally {
+      onEnd();
+    }
   });
+  const giveUp = (/** @type {Event} */ event) => {
+    event.stopPropagation();
+    ended.current = true;
+    onEnd();
+  };
   return html`
     <li>
       <form onSubmit=${save}>
         <input ref=${input} aria-label="Title" maxlength="300" value=${conversation.title} onBlur=${save}
-          onKeyDown=${(event) => event.key === "Escape" && (event.stopPropagation(), onEnd())} />
+          onKeyDown=${(event) => event.key === "Escape" && giveUp(event)} />
       </form>
     </li>`;
 }

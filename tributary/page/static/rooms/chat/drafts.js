@@ -27,6 +27,17 @@ export class Drafts {
     this.active = 0;
   }
 
+  /** Returns when every file is there or refused. @returns {Promise<void>} */
+  settled() {
+    return new Promise((resolve) => {
+      const stop = this.busy.subscribe((busy) => {
+        if (busy) return;
+        resolve();
+        queueMicrotask(() => stop());
+      });
+    });
+  }
+
   get limits() {
     return session.value?.attachments ?? LIMITS;
   }

@@ -10,6 +10,8 @@ export class Place {
     this.thread = new Thread(id);
     this.text = signal("");
     this.drafts = new Drafts();
+    /** Whether it is sent as soon as its files are there. */
+    this.sending = signal(false);
     /** The question that is being edited. @type {import("../../lib/html.js").Signal<any>} */
     this.edited = signal(null);
   }
