@@ -17,7 +17,6 @@ from tests.support.provided import Chatting
 from tests.support.provider import Provider, run_provider
 from tests.support.visiting import Visitor, begin_visit
 
-
 expect.set_options(timeout=20_000)
 
 
