@@ -23,7 +23,7 @@ test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" 
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy
-	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadgroup $(ARGS)
+	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
 bench: $(VENV)/.dev ## Measures on judged data what is promised of it (DATA=FOLDER of the sets)
 	$(BIN)/python -m bench.retrieval --data $(DATA)

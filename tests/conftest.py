@@ -25,15 +25,6 @@ from tests.support.provider import Provider, run_provider
 from tributary.domain.identity import Organisation
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where tests run side by side, a file's stay together, since they share servers; and those that ask for Neo4j
-    meet in one process, so that one is started. They come first: nothing takes longer."""
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group("neo4j" if _asks_for_neo4j(item) else str(item.path)))
-    items.sort(key=lambda item: not _asks_for_neo4j(item))
-
-
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Fetches Neo4j's jars where tests want them and they are not there yet: how long a network takes is no test's
     time."""

@@ -51,6 +51,7 @@ def test_every_route_of_a_chat_answers_as_it_is_described(chatting: Chatting, de
     assert chatting.conversation() == conversation
     assert client.delete(f"/api/conversations/{conversation}").status_code == 204
     assert client.get("/api/usage").json()["totals"]["calls"] == 2
+    assert client.get("/api/session").status_code == 200
     assert [each["id"] for each in client.get("/api/bots").json()["items"]] == [bot]
     assert client.patch(f"/api/bots/{bot}", json={"name": "c"}).json()["name"] == "c"
     assert client.get(f"/api/bots/{bot}").json()["name"] == "c"

@@ -83,7 +83,7 @@ async def set_limits(
     async with open_identity(settings) as identity:
         owner = await identity.ensure_organisation(name)
         await identity.set_limits(owner.id, replace(owner.limits, **changes))  # type: ignore[arg-type]
-    console.print(f"Limits of {name} are set")
+    console.print(f"Limits of {name} are set", soft_wrap=True)
 
 
 def show_settings() -> None:

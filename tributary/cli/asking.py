@@ -109,6 +109,6 @@ def _show_sources(response: ChatResponse) -> None:
     for left_out in response["degraded"]:
         console.print(f"Left out: {left_out['branch']} search ({left_out['reason']})")
     for file in response["notSent"]:
-        console.print(f"Not sent to the model: {file['filename']} ({file['reason']})")
+        console.print(f"Not sent to the model: {file['filename']} ({file['reason']})", soft_wrap=True)
     usage = response["usage"]
     console.print(f"{usage['inputTokens']} + {usage['outputTokens']} tokens, conversation {response['conversationId']}")

@@ -64,7 +64,7 @@ async def _draw(browser: GraphBrowser, base: KnowledgeBase, path: Path, limit: i
         nodes, edges = await _read(browser, base, limit)
         page = await asyncio.to_thread(draw, base.name, nodes, edges)
         await asyncio.to_thread(path.write_text, page, encoding="utf-8")
-    console.print(f"Drew {len(nodes)} entities and {len(edges)} connections: {path}")
+    console.print(f"Drew {len(nodes)} entities and {len(edges)} connections: {path}", soft_wrap=True)
 
 
 async def _read(browser: GraphBrowser, base: KnowledgeBase, limit: int) -> tuple[list[GraphNode], list[GraphEdge]]:

@@ -33,11 +33,11 @@ async def ingest(settings: Settings, *, organisation: str, name: str, paths: Seq
         base = await services.knowledge.knowledge_base_named(owner.id, name)
         if base is None:
             base = await services.knowledge_bases.create(owner.id, name=name)
-            console.print(f"Made knowledge base {name}: {base.id}")
+            console.print(f"Made knowledge base {name}: {base.id}", soft_wrap=True)
         failures = await ingest_all(services, owner.id, base.id, files)
     for file, reason in failures:
-        console.print(f"failed {file}: {reason}", style="red")
-    console.print(f"{len(files) - len(failures)} of {len(files)} documents are searchable in {name}")
+        console.print(f"failed {file}: {reason}", style="red", soft_wrap=True)
+    console.print(f"{len(files) - len(failures)} of {len(files)} documents are searchable in {name}", soft_wrap=True)
     return len(failures)
 
 

@@ -24,10 +24,12 @@ async def reindex(settings: Settings, *, organisation: str, name: str, embedding
         base = await _base_named(services, owner.id, name)
         if discard:
             await services.reindexing.discard(owner.id, base.id)
-            console.print(f"{base.name} stays with {base.embedding}; what was embedded for another one is gone")
+            console.print(
+                f"{base.name} stays with {base.embedding}; what was embedded for another one is gone", soft_wrap=True
+            )
             return
         moved = await _run(services, owner.id, base, embedding)
-    console.print(f"{moved.name} is searched by {moved.embedding} ({moved.dimension} dimensions)")
+    console.print(f"{moved.name} is searched by {moved.embedding} ({moved.dimension} dimensions)", soft_wrap=True)
 
 
 async def _run(services: Services, organisation_id: UUID, base: KnowledgeBase, embedding: str | None) -> KnowledgeBase:
