@@ -4,6 +4,7 @@ import { html, useEffect, useId, useRef } from "../../lib/html.js";
 import { say, telling } from "../../lib/toasts.js";
 import { IconButton } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { bots } from "./bots.js";
 import { DraftList } from "./draft_list.js";
 import { ACCEPT } from "./kinds.js";
 
@@ -20,7 +21,8 @@ export function Composer({ place, bot, ask }) {
   useEffect(() => area.current.focus(), [edited.value]);
   const empty = !text.value.trim() && !drafts.ready.value.length;
   const send = telling(async () => {
-    if (running || !bot || place.sending.value) return;
+    // Bots that are still being loaded are no reason to lose a question.
+    if (running || (!bot && bots.value) || place.sending.value) return;
     if (drafts.busy.value && !(await uploaded(place))) return;
     if (text.value.trim() || drafts.ready.value.length) await submit(place, ask);
   });

@@ -36,7 +36,10 @@ export function Main({ parts: [id = null] }) {
   useLookAgain(() => lookAgain(thread), { seconds: SECONDS, when: [thread] });
 
   if (thread.missing.value) return html`<${Missing} />`;
-  const ask = (asked) => thread.ask(bot.id, asked, (begun) => (settle(place), goInstead("chat", begun)));
+  const ask = async (asked) => {
+    if (!bots.value) await loadBots();
+    await thread.ask((bot ?? currentBot.value).id, asked, (begun) => (settle(place), goInstead("chat", begun)));
+  };
   return html`
     <${DropZone} onFiles=${(files) => place.drafts.add(files)}>
       <h1 class="visually-hidden">${conversation?.title ?? "New conversation"}</h1>

@@ -1,0 +1,126 @@
+"""The page by keyboard, on a narrow screen, in the dark, and for screen readers."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support.visiting import Visitor
+
+pytest_plugins = ["tests.support.visiting_fixtures"]
+
+AXE = (Path(__file__).parent.parent / "support" / "axe" / "axe.min.js").read_text()
+
+
+#: Milliseconds from each of forty letters to the frame that shows it, sorted.
+TYPING = """async () => {
+    const waits = [];
+    for (let n = 0; n < 40; n += 1) {
+        const began = performance.now();
+        document.execCommand('insertText', false, 'x');
+        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+        waits.push(performance.now() - began);
+    }
+    return waits.sort((a, b) => a - b);
+}"""
+
+
+def faults(page: Page) -> list[str]:
+    """What axe-core finds serious or critical. Evaluated from outside, which the page's policy does not concern."""
+    page.evaluate(AXE)
+    found: dict[str, Any] = page.evaluate("axe.run()")
+    return [
+        f"{each['id']}: {[node['target'] for node in each['nodes']]} {each['nodes'][0].get('failureSummary')}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(visitor: Visitor, scheme: Any) -> None:
+    page = visitor.page
+    page.emulate_media(color_scheme=scheme)
+    expect(page.get_by_label("Bot to ask")).to_be_visible()
+    assert faults(page) == []
+    visitor.provider.answer = (
+        "# Title\n\nText with `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 'a'  # b\n```"
+    )
+    visitor.attach(("notes.txt", b"text"), ("empty.txt", b""))
+    expect(page.locator(".draft.ready")).to_have_count(1)
+    assert faults(page) == []
+    visitor.ask("Why?")
+    visitor.answered("Title")
+    assert faults(page) == []
+    page.get_by_role("button", name="New bot").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    assert faults(page) == []
+
+
+def test_all_of_a_conversation_goes_by_keyboard(visitor: Visitor) -> None:
+    page = visitor.page
+    expect(visitor.composer).to_be_focused()
+    page.keyboard.type("One")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("Two")
+    expect(visitor.composer).to_have_value("One\nTwo")
+    page.keyboard.press("Enter")
+    visitor.answered("The stub answers.")
+    expect(visitor.composer).to_be_focused()
+    page.get_by_role("button", name="Edit").focus()
+    page.keyboard.press("Enter")
+    expect(visitor.composer).to_be_focused()
+    expect(visitor.composer).to_have_value("One\nTwo")
+    page.keyboard.press("Escape")
+    expect(visitor.composer).to_have_value("")
+    page.get_by_role("button", name="New bot").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("textbox", name="Name")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="New bot")).to_be_focused()
+
+
+def test_a_narrow_screen_has_all_of_it(narrow_visitor: Visitor) -> None:
+    page = narrow_visitor.page
+    narrow_visitor.write("A long line without an end " * 8 + "x" * 300)
+    page.get_by_role("button", name="Send").click()
+    narrow_visitor.answered("The stub answers.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(page.get_by_role("navigation", name="Rooms")).not_to_be_visible()
+    page.get_by_role("button", name="Menu").click()
+    expect(page.get_by_role("navigation", name="Rooms")).to_be_visible()
+    page.get_by_role("link", name="New conversation").click()
+    expect(page.get_by_role("navigation", name="Rooms")).not_to_be_visible()
+    assert faults(page) == []
+
+
+def test_colours_follow_the_system_until_they_are_chosen(visitor: Visitor) -> None:
+    page = visitor.page
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    page.emulate_media(color_scheme="light")
+    light = page.evaluate(ground)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(ground)
+    assert light != dark
+    page.get_by_role("button", name="Colours: system").click()
+    assert page.evaluate(ground) == light
+    page.reload()
+    expect(page.get_by_role("button", name="Colours: light")).to_be_visible()
+    assert page.evaluate(ground) == light
+
+
+def test_typing_does_not_wait_while_ten_answers_are_written(visitor: Visitor) -> None:
+    """Ten answers of sixty parts, one of them before our eyes."""
+    words = "word " * 40
+    visitor.provider.answer = "\n\n".join(f"## Part {n}\n\n{words}\n\n- a\n- b\n\n`code` **bold**" for n in range(60))
+    bot = visitor.chatting.client.get("/api/bots").json()["items"][0]["id"]
+    with ThreadPoolExecutor(9) as others:
+        for number in range(9):
+            others.submit(visitor.chatting.ask, bot, f"No {number}")
+        visitor.ask("Go")
+        expect(visitor.answers.last).to_contain_text("Part 0")
+        waits = visitor.page.evaluate(TYPING)
+    expect(visitor.composer).to_have_value("x" * 40)
+    assert waits[20] < 100
+    visitor.answered("Part 59")
