@@ -79,9 +79,9 @@ def _copy(packages: Path) -> None:
         _write(f"highlight/{language}.js", text)
     _write("katex/katex.css", _OLD_FONTS.sub("", (packages / "katex/dist/katex.min.css").read_text()))
     for font in (packages / "katex/dist/fonts").glob("*.woff2"):
-        target = VENDOR / "katex" / "fonts" / font.name
-        target.parent.mkdir(exist_ok=True)
-        shutil.copyfile(font, target)
+        fonts = VENDOR / "katex" / "fonts"
+        fonts.mkdir(exist_ok=True)
+        shutil.copyfile(font, fonts / font.name)
     for name in _packages():
         licence = next(path for path in sorted((packages / name).iterdir()) if path.name.startswith("LICENSE"))
         _write(f"licences/{name.removeprefix('@').replace('/', '-')}.txt", licence.read_text())
