@@ -121,6 +121,19 @@ class Database:
                 yield connection
 
     @asynccontextmanager
+    async def snapshot(self, organisation_id: UUID) -> AsyncIterator[Connection]:
+        """The same for reading alone: all statements see one and the same state."""
+        # Both travel together, which takes the simple protocol: no parameters, and nothing to prepare.
+        begin = f"""
+        SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+        SELECT set_config('app.organisation', '{organisation_id}', true)
+        """
+        with translated():
+            async with self.pool.connection() as connection, connection.transaction():
+                await connection.execute(begin, prepare=False)
+                yield connection
+
+    @asynccontextmanager
     async def upkeep(self) -> AsyncIterator[Connection]:
         """A transaction that sees the rows of `organisations`, all of them, and nothing else."""
         with translated():

@@ -31,15 +31,20 @@ async def run(database: Database, organisation_id: UUID, statements: Sequence[St
             return await _send(connection, organisation_id, statements)
 
 
-async def pipelined(connection: Connection, organisation_id: UUID, statements: Sequence[Statement]) -> list[Rows]:
-    """The same inside a transaction that the caller has begun, and may still roll back on what the rows say."""
+async def pipelined(
+    connection: Connection, organisation_id: UUID, statements: Sequence[Statement], *, binary: bool = False
+) -> list[Rows]:
+    """The same inside a transaction that the caller has begun, and may still roll back on what the rows say. `binary`:
+    large values of bytes come as they are."""
     async with connection.pipeline():
-        return await _send(connection, organisation_id, statements)
+        return await _send(connection, organisation_id, statements, binary=binary)
 
 
-async def _send(connection: Connection, organisation_id: UUID, statements: Sequence[Statement]) -> list[Rows]:
+async def _send(
+    connection: Connection, organisation_id: UUID, statements: Sequence[Statement], *, binary: bool = False
+) -> list[Rows]:
     cursors = [
-        await connection.execute(statement, {"organisation": organisation_id, **parameters})
+        await connection.execute(statement, {"organisation": organisation_id, **parameters}, binary=binary)
         for statement, parameters in statements
     ]
     return [await cursor.fetchall() for cursor in cursors]

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from stores.postgres import search
+from stores.postgres import candidates
 from stores.postgres.database import Database
 from stores.postgres.word_counts import PostgresWordCounts
 from tests.support.worlds import World, open_world, towards
@@ -83,7 +83,7 @@ async def test_words_beyond_the_budget_still_count_for_what_was_found(
     kb = await large(world)
     before = await find(world, kb, query)
     await counts.tend()
-    monkeypatch.setattr(search, "BUDGET", 1)
+    monkeypatch.setattr(candidates, "BUDGET", 1)
     after = await find(world, kb, query)
     assert [hit["chunkId"] for hit in after] == [hit["chunkId"] for hit in before]
     assert [hit["text"] for hit in after] == pytest.approx([hit["text"] for hit in before])
@@ -94,7 +94,7 @@ async def test_a_question_of_frequent_words_alone_finds_what_holds_them(
 ) -> None:
     kb = await large(world)
     await counts.tend()
-    monkeypatch.setattr(search, "BUDGET", 1)
+    monkeypatch.setattr(candidates, "BUDGET", 1)
     hits = await find(world, kb, "pump valve", limit=3)
     chunks = await world.knowledge.chunks(kb.organisation_id, [UUID(hit["chunkId"]) for hit in hits])
     assert all("valve" in chunk.text for chunk in chunks)
