@@ -20,9 +20,17 @@ class IndexedSearch(PostgresSearch):
         super().__init__(database)
         self._indexes = indexes
 
-    async def _fetch(self, *arguments: Any) -> Any:
+    async def search(self, *arguments: Any, **named: Any) -> Any:
         await self._indexes.tend()
-        return await super()._fetch(*arguments)
+        return await super().search(*arguments, **named)
+
+    async def score(self, *arguments: Any, **named: Any) -> Any:
+        await self._indexes.tend()
+        return await super().score(*arguments, **named)
+
+    async def similar_images(self, *arguments: Any, **named: Any) -> Any:
+        await self._indexes.tend()
+        return await super().similar_images(*arguments, **named)
 
 
 @pytest.fixture
