@@ -7,7 +7,7 @@ ARGS ?=
 DATA ?= ../shared/data
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio test lint bench clean lock
+.PHONY: help run studio notebook test lint bench clean lock
 
 help: ## Lists the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -17,6 +17,10 @@ run: $(VENV)/.run ## Starts Tributary on its embedded default (ARGS="--port 0" p
 
 studio: $(VENV)/.studio ## Starts the server of LangGraph Studio (ARGS="--no-browser" passes options)
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev $(ARGS)
+
+notebook: $(VENV)/.notebook ## Runs notebooks/quickstart.ipynb from top to bottom, into build/quickstart.ipynb
+	@mkdir -p build
+	@$(BIN)/jupyter execute --output ../build/quickstart notebooks/quickstart.ipynb
 
 test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" runs some)
 	$(BIN)/ruff check .
@@ -55,6 +59,11 @@ $(VENV)/.run: requirements.txt pyproject.toml | $(BIN)/python
 $(VENV)/.studio: requirements-dev.txt pyproject.toml | $(VENV)/.run
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements-dev.txt --group studio
+	@touch $@
+
+$(VENV)/.notebook: requirements-dev.txt pyproject.toml | $(VENV)/.run
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint requirements-dev.txt --group notebook
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt pyproject.toml | $(BIN)/python
