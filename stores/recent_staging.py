@@ -75,8 +75,8 @@ class RecentStaging:
                 del self._runs[place]
                 pruned += not run.spilt
             elif age >= self._patience:
+                # Remembered as one that lies on the disk: a run that goes on here must go on looking there.
                 await self._spill(*place, run)
-                self._runs.pop(place, None)
         return pruned + await self._staging.prune(unused_for)
 
     def _run(self, document_id: UUID, revision: int) -> _Run:

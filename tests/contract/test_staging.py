@@ -146,3 +146,15 @@ async def test_upkeep_brings_what_was_put_off_to_the_disk(tmp_path: Path) -> Non
     await recent.prune(timedelta(days=3))
     assert await disk.read(DOCUMENT, 1, "parsed") == b"text"
     assert await recent.read(DOCUMENT, 1, "parsed") == b"text"
+
+
+async def test_upkeep_in_the_middle_of_a_run_takes_nothing_from_it(tmp_path: Path) -> None:
+    clock = Clock()
+    recent = RecentStaging(DiskStaging(tmp_path / "work"), clock=clock)
+    await recent.write(DOCUMENT, 1, "parsed", b"text")
+    clock.now += 15.0
+    await recent.prune(timedelta(days=3))
+    assert await recent.read(DOCUMENT, 1, "vectors-0") is None
+    assert await recent.read(DOCUMENT, 1, "parsed") == b"text"
+    await recent.write(DOCUMENT, 1, "vectors-0", b"numbers")
+    assert await recent.read(DOCUMENT, 1, "vectors-0") == b"numbers"
