@@ -22,6 +22,8 @@ Points = npt.NDArray[np.float64]
 
 _TEMPLATE = Path(__file__).with_name("drawing.html")
 _SCRIPT = Path(__file__).with_name("drawing.js")
+#: What the browser page draws graphs with, too: a module that imports nothing.
+_CANVAS = Path(__file__).parent / "page" / "static" / "lib" / "graph_canvas.js"
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 #: Steps of the layout, and nodes above which fewer are taken.
 _STEPS = 150
@@ -48,7 +50,8 @@ def draw(title: str, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> 
             for edge in inside
         ],
     }
-    script = _SCRIPT.read_text(encoding="utf-8")
+    canvas = _CANVAS.read_text(encoding="utf-8").replace("\nexport class", "\nclass")
+    script = f'"use strict";\n{canvas}{_SCRIPT.read_text(encoding="utf-8")}'
     parts = {
         "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "script": script,

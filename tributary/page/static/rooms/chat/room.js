@@ -4,11 +4,12 @@ import { html, useEffect, useMemo } from "../../lib/html.js";
 import { useLookAgain } from "../../lib/poll.js";
 import { goInstead, href } from "../../lib/router.js";
 import { complain } from "../../lib/toasts.js";
+import { DropZone } from "../../parts/drop_zone.js";
 import { BotBar } from "./bot_bar.js";
 import { bots, botOf, currentBot, loadBots } from "./bots.js";
 import { Composer } from "./composer.js";
 import { conversationOf, loadConversations } from "./conversations.js";
-import { DropZone } from "./drop_zone.js";
+import { ACCEPTED } from "./kinds.js";
 import { Messages } from "./messages.js";
 import { placeOf, settle } from "./places.js";
 
@@ -41,7 +42,7 @@ export function Main({ parts: [id = null] }) {
     await thread.ask((bot ?? currentBot.value).id, asked, (begun) => (settle(place), goInstead("chat", begun)));
   };
   return html`
-    <${DropZone} onFiles=${(files) => place.drafts.add(files)}>
+    <${DropZone} class="chat" hint=${ACCEPTED} onFiles=${(files) => place.drafts.add(files)}>
       <h1 class="visually-hidden">${conversation?.title ?? "New conversation"}</h1>
       <${BotBar} bot=${bot} fixed=${Boolean(id)} title=${conversation?.title} />
       <${Messages} place=${place} bot=${bot} ask=${ask} />
