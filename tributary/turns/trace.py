@@ -35,7 +35,7 @@ class TraceRecorder:
     def _keep(self, name: str, result: Mapping[str, Any]) -> None:
         if name in BRANCHES:
             self._hits.extend(result.get("hits") or [])
-        for channel in ("plan", "ranked", "degraded", "context", "deliveries"):
+        for channel in ("plan", "ranked", "facts", "degraded", "context", "deliveries"):
             if result.get(channel):
                 self._found[channel] = result[channel]
 

@@ -17,6 +17,11 @@ export function openPanel(shown) {
   panel.value = shown;
 }
 
+/** Gives what is shown another title; the focus stays where it is. @param {string} title */
+export function titlePanel(title) {
+  if (panel.value) panel.value = { ...panel.value, title };
+}
+
 /** Closes it, and gives the focus back to what opened it. */
 export function closePanel() {
   if (!panel.value) return;

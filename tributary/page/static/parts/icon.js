@@ -21,6 +21,7 @@ const PATHS = {
   light: "M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2",
   menu: "M4 7h16M4 12h16M4 17h16",
   more: "M5 12h.01M12 12h.01M19 12h.01",
+  next: "M9 5l7 7-7 7",
   note: "M12 8v5M12 16.500h.01M12 3l9.500 17h-19z",
   plus: "M12 5v14M5 12h14",
   retry: "M5 12a7 7 0 1 1 2 5M5 19v-4h4",
