@@ -50,7 +50,7 @@ def draw(title: str, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> 
             for edge in inside
         ],
     }
-    canvas = _CANVAS.read_text(encoding="utf-8").replace("\nexport class", "\nclass")
+    canvas = _CANVAS.read_text(encoding="utf-8").replace("\nexport ", "\n")
     script = f'"use strict";\n{canvas}{_SCRIPT.read_text(encoding="utf-8")}'
     parts = {
         "digest": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -6,22 +6,26 @@
  * @typedef {{text: string, line: string, lit: string, quiet: string}} Inks
  */
 
+/** Tells each node its edges and its size. @param {any[]} nodes @param {any[]} edges they hold nodes, not ids */
+export function connect(nodes, edges) {
+  for (const node of nodes) Object.assign(node, { near: [], size: 4 + 2.2 * Math.log1p(node.mentions) });
+  for (const edge of edges) {
+    edge.source.near.push(edge);
+    if (edge.target !== edge.source) edge.target.near.push(edge);
+  }
+}
+
 export class GraphCanvas {
   /**
    * @param {HTMLCanvasElement} canvas
    * @param {{nodes: GraphNode[], edges: GraphEdge[], inks: () => Inks, onChoose: (node: GraphNode | null) => void,
-   *          inset?: number}} options `inset` is what something else covers on the left, in pixels
+   *          inset?: number}} options `nodes` are connected; `inset` is what something else covers on the left, in pixels
    */
   constructor(canvas, { nodes, edges, inks, onChoose, inset = 0 }) {
     Object.assign(this, { canvas, nodes, edges, inks, onChoose, inset, chosen: null, held: null, moved: false });
     this.pen = canvas.getContext("2d");
     this.view = { x: 0, y: 0, scale: 1 };
     this.types = [...new Set(nodes.map((node) => node.type))].sort();
-    for (const node of nodes) Object.assign(node, { near: [], size: 4 + 2.2 * Math.log1p(node.mentions) });
-    for (const edge of edges) {
-      edge.source.near.push(edge);
-      if (edge.target !== edge.source) edge.target.near.push(edge);
-    }
     canvas.onpointerdown = (event) => this.take(event);
     canvas.onpointermove = (event) => this.drag(event);
     canvas.onpointerup = (event) => this.drop(event);
@@ -39,8 +43,10 @@ export class GraphCanvas {
     if (!this.nodes.length) return;
     const xs = this.nodes.map((node) => node.x), ys = this.nodes.map((node) => node.y);
     const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const room = Math.max(200, this.width - this.inset);
-    this.view.scale = Math.min(2, 0.9 * Math.min(room / (right - left + 80), this.height / (bottom - top + 80)));
+    const whole = Math.max(200, this.width - this.inset);
+    // Names stand to the right of their nodes.
+    const room = whole - Math.min(110, whole / 4);
+    this.view.scale = Math.min(2, 0.9 * Math.min(room / (right - left + 40), this.height / (bottom - top + 80)));
     this.view.x = this.inset + room / 2 - this.view.scale * (left + right) / 2;
     this.view.y = this.height / 2 - this.view.scale * (top + bottom) / 2;
   }

@@ -1,6 +1,7 @@
 /** The knowledge graph as a picture that can be walked, and the same as a list for keyboards and screen readers. */
 
 import { api, path } from "../../lib/api.js";
+import { connect } from "../../lib/graph_canvas.js";
 import { html, useEffect, useState } from "../../lib/html.js";
 import { go, href } from "../../lib/router.js";
 import { Icon } from "../../parts/icon.js";
@@ -51,7 +52,7 @@ export function Graph({ baseId, around, changed }) {
         <section class="graph-list" aria-label="Entities" tabindex="0">
           ${chosen && html`<${Entity} node=${chosen} baseId=${baseId} />`}
           <h3>${around ? "All in the picture" : "Most mentioned"}</h3>
-          <ul>${graph.nodes.slice(0, LISTED).map((node) => html`<li key=${node.id}><${Name} node=${node} baseId=${baseId} />
+          <ul>${graph.nodes.slice(0, LISTED).map((node) => html`<li key=${node.id}><${Name} node=${node} baseId=${baseId} />${" "}
             <small class="quiet">${node.type} · ${node.mentions}</small></li>`)}</ul>
         </section>
       </div>`}`;
@@ -64,13 +65,14 @@ function said({ nodes, edges, more }) {
 
 /** With nodes at their places, and edges that hold them. */
 function linked(found, around) {
-  const nodes = found.nodes.map((node) => ({ ...node, near: [] }));
+  const nodes = found.nodes.map((node) => ({ ...node }));
   const chosen = nodes.find((node) => node.id === around) ?? null;
   if (chosen) nodes.unshift(...nodes.splice(nodes.indexOf(chosen), 1));
   const known = new Map(nodes.map((node) => [node.id, node]));
   const edges = found.edges
     .map((edge) => ({ ...edge, source: known.get(edge.source), target: known.get(edge.target) }))
     .filter((edge) => edge.source && edge.target);
+  connect(nodes, edges);
   place(nodes, edges);
   return { nodes, edges, chosen, around, more: Boolean(found.nextCursor) };
 }

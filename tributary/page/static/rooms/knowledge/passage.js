@@ -38,7 +38,7 @@ function Passage({ documents, hit }) {
     <p class="hint">${chunk.page ? `Page ${chunk.page} · ` : ""}Importance ${percent(chunk.importance)}</p>
     ${where.number && html`<${PagePicture} path=${path} ...${where} />`}
     ${chunk.metadata.heading && html`<h3 dir="auto">${chunk.metadata.heading}</h3>`}
-    <${Text} path=${path} start=${chunk.start} end=${chunk.end} />`;
+    <${Text} path=${path} start=${chunk.start} end=${chunk.end} still=${Boolean(where.number)} />`;
 }
 
 /** Documents of other kinds have pages, too, but no picture of them: then the text is enough. */
@@ -46,17 +46,18 @@ function PagePicture({ path, number, start, end }) {
   const [failed, setFailed] = useState(false);
   if (failed) return null;
   const source = address(`${path}/pages/${number}.png`, start < end ? { start, end, width: WIDTH } : { width: WIDTH });
-  return html`<img class="page-picture" src=${source} alt="Page ${number}, the passage marked. Its text stands below."
+  return html`<img class="passage-picture" src=${source} alt="Page ${number}, the passage marked. Its text stands below."
     onError=${() => setFailed(true)} />`;
 }
 
-function Text({ path, start, end }) {
+/** @param {{path: string, start: number, end: number, still?: boolean}} props `still`: the passage is in sight elsewhere */
+function Text({ path, start, end, still = false }) {
   const [text, problem] = useAnswer(`${path}/text`);
   const [before, setBefore] = useState(AROUND);
   const [after, setAfter] = useState(AROUND * 2);
   const mark = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
-    mark.current?.scrollIntoView({ block: "center" });
+    if (!still) mark.current?.scrollIntoView({ block: "center" });
   }, [text]);
   if (problem) return html`<p class="notice error" role="alert">${problem}</p>`;
   if (!text) return html`<p class="waiting">Loading…</p>`;

@@ -83,13 +83,13 @@ function Hit({ hit, documents, pictures }) {
   const page = image ? 1 : pictures ? hit.page : null;
   return html`
     <li>
-      <button type="button" class="hit" onClick=${() => openPassage(documents, hit)}>
+      <button type="button" class="found" onClick=${() => openPassage(documents, hit)}>
         ${page && html`<img class="thumbnail" loading="lazy" alt="" src=${address(`${documents.one(hit.documentId)}/pages/${page}.png`, { width: 200 })} />`}
-        <span class="hit-text">
-          <span class="hit-head"><bdi class="clipped">${document?.title ?? hit.filename}</bdi>
+        <span class="found-text">
+          <span class="found-head"><bdi class="clipped">${document?.title ?? hit.filename}</bdi>
             ${hit.page && html`<span class="quiet">page ${hit.page}</span>`}</span>
           <span class="excerpt" dir="auto">${hit.text}</span>
-          <span class="scores">
+          <span class="hit-scores">
             <${Score} name="Score" value=${hit.score} strong />
             <${Score} name="Similarity" value=${hit.vectorScore} />
             <${Score} name="Words" value=${hit.textScore} />
@@ -102,6 +102,6 @@ function Hit({ hit, documents, pictures }) {
 
 function Score({ name, value, strong = false }) {
   return html`
-    <span class="score ${strong ? "strong" : ""}">${name} <b>${percent(value)}</b>
+    <span class="hit-score ${strong ? "strong" : ""}">${name} <b>${percent(value)}</b>
       <span class="bar" aria-hidden="true"><i style=${{ width: percent(value) }}></i></span></span>`;
 }
