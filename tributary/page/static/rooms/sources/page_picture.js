@@ -16,7 +16,7 @@ export function PagePicture({ source, marked }) {
   if (state === "failed") return html`<p class="hint">Page ${page} can't be drawn. The passage stands below.</p>`;
   const name = marked ? `Page ${page} of ${source.filename}, with the passage marked` : source.filename;
   return html`
-    <figure class="page-picture" aria-busy=${state === "loading"}>
+    <figure class="source-page" aria-busy=${state === "loading"}>
       <a href=${address(file, { ...passage, width: LARGE })} target="_blank" rel="noopener" title="Open it large">
         <img src=${address(file, { ...passage, width: WIDTH })} alt=${name}
           onLoad=${() => setState("loaded")} onError=${() => setState("failed")} />

@@ -19,15 +19,17 @@ export function Viewer({ shown }) {
   const source = message.sources[at];
   const go = (/** @type {number} */ step) => {
     const next = message.sources[at + step];
+    // The buttons are never disabled as such: at the last source the focus would be lost, and Escape with it.
+    if (!next) return;
     shown.value = { message, number: next.number };
     titlePanel(titleOf(next));
   };
   return html`
     <div class="record">
       <nav class="source-steps" aria-label="Sources of the answer">
-        <${IconButton} icon="back" label="Previous source" disabled=${at === 0} onClick=${() => go(-1)} />
+        <${IconButton} icon="back" label="Previous source" aria-disabled=${at === 0} onClick=${() => go(-1)} />
         <span role="status">Source ${at + 1} of ${message.sources.length}${source.cited === false ? ", not cited" : ""}</span>
-        <${IconButton} icon="next" label="Next source" disabled=${at === message.sources.length - 1} onClick=${() => go(1)} />
+        <${IconButton} icon="next" label="Next source" aria-disabled=${at === message.sources.length - 1} onClick=${() => go(1)} />
       </nav>
       <${Place} key=${source.chunkId} source=${source} />
       <${Scores} source=${source} />
