@@ -110,7 +110,7 @@ def test_a_page_and_a_picture_are_shown_where_a_passage_stands_on_them(visitor: 
     visitor.open(f"knowledge/{base}/search/valve%20at%20night")
     results = page.get_by_role("list", name="Results").get_by_role("listitem")
     results.filter(has_text="valve").first.get_by_role("button").click()
-    drawn = page.get_by_role("img", name="Page 2, the passage marked")
+    drawn = page.get_by_role("img", name="Page 2 of pumps.pdf, with the passage marked")
     expect(drawn).to_be_visible()
     expect(page.locator("aside mark")).to_contain_text("The valve is closed")
     expect(drawn).to_have_js_property("complete", True)

@@ -1,14 +1,14 @@
 /** A passage where it stands: on its page as a picture, and in its text, marked in both. */
 
-import { address, api } from "../../lib/api.js";
+import { api } from "../../lib/api.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../../lib/html.js";
 import { percent } from "../../lib/format.js";
 import { openPanel } from "../../lib/panel.js";
+import { PagePicture } from "../sources/page_picture.js";
 
 /** Characters that are shown around a passage at first, and more with each wish. */
 const AROUND = 1500;
 const MORE = 10_000;
-const WIDTH = 1000;
 
 /**
  * Opens the passage of a result.
@@ -32,22 +32,15 @@ function Passage({ documents, hit }) {
   const [chunk, problem] = useAnswer(`${path}/chunks/${encodeURIComponent(hit.chunkId)}`);
   if (problem) return html`<p class="notice error" role="alert">${problem}</p>`;
   if (!chunk) return html`<p class="waiting">Loading…</p>`;
-  const image = documents.of(hit.documentId)?.contentType.startsWith("image/");
-  const where = image ? { number: 1 } : { number: chunk.page, start: chunk.start, end: chunk.end };
+  const type = documents.of(hit.documentId)?.contentType ?? "";
+  const image = type.startsWith("image/");
+  // Other kinds have pages, too (slides, sheets), but no pictures of them.
+  const drawn = image || (type === "application/pdf" && chunk.page);
   return html`
     <p class="hint">${chunk.page ? `Page ${chunk.page} · ` : ""}Importance ${percent(chunk.importance)}</p>
-    ${where.number && html`<${PagePicture} path=${path} ...${where} />`}
+    ${drawn && html`<${PagePicture} source=${{ ...chunk, knowledgeBaseId: documents.baseId }} marked=${!image} />`}
     ${chunk.metadata.heading && html`<h3 dir="auto">${chunk.metadata.heading}</h3>`}
-    <${Text} path=${path} start=${chunk.start} end=${chunk.end} still=${Boolean(where.number)} />`;
-}
-
-/** Documents of other kinds have pages, too, but no picture of them: then the text is enough. */
-function PagePicture({ path, number, start, end }) {
-  const [failed, setFailed] = useState(false);
-  if (failed) return null;
-  const source = address(`${path}/pages/${number}.png`, start < end ? { start, end, width: WIDTH } : { width: WIDTH });
-  return html`<img class="passage-picture" src=${source} alt="Page ${number}, the passage marked. Its text stands below."
-    onError=${() => setFailed(true)} />`;
+    <${Text} path=${path} start=${chunk.start} end=${chunk.end} still=${Boolean(drawn)} />`;
 }
 
 /** @param {{path: string, start: number, end: number, still?: boolean}} props `still`: the passage is in sight elsewhere */
