@@ -1,5 +1,6 @@
 """What an operator asks PostgreSQL: cheap statements, none of them over an organisation's rows."""
 
+import asyncio
 from collections.abc import Mapping
 
 from stores.postgres.database import Database, translated
@@ -23,16 +24,15 @@ class PostgresHealth:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._head = head()
 
     async def reachable(self) -> None:
         await self._database.check()
 
     async def migrated(self) -> None:
         """A newer schema is fine: another process of a rolling upgrade has made it, and it is read as before."""
-        schema = str((await self._row(_SCHEMA))["version_num"])
-        if schema < self._head:
-            raise DependencyUnavailable(f"The schema is {schema}, and this version needs {self._head}")
+        schema, needed = str((await self._row(_SCHEMA))["version_num"]), await asyncio.to_thread(head)
+        if schema < needed:
+            raise DependencyUnavailable(f"The schema is {schema}, and this version needs {needed}")
 
     async def worked(self) -> None:
         """Somebody ingests documents, in whichever process."""
