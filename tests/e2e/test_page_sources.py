@@ -1,20 +1,29 @@
 """Where an answer comes from, how it was made, and what it cost, in the page."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
+import httpx
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.documents import wait_until_ready
 from tests.support.pages import pdf_of
-from tests.support.visiting import Visitor
+from tests.support.provided import Chatting
+from tests.support.visiting import Visitor, begin_visit
+
+if TYPE_CHECKING:  # pytest is to import it first, as the plugin that it is
+    from tests.support.visiting_fixtures import Visited
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
 
 AXE = (Path(__file__).parent.parent / "support" / "axe" / "axe.min.js").read_text()
-PDF = pdf_of(["The pump runs at noon.", "The valve of the harbour is closed at night."])
+PDF = pdf_of(
+    ["The pump runs at noon.", "The valve of the harbour is closed at night. Ada Lovelace works for Acme Shipping."]
+)
 #: Characters outside the basic plane come before the passage: offsets count code points.
 HOSTILE = "\n\n".join(
     [
@@ -77,6 +86,8 @@ def test_a_number_opens_the_page_with_the_passage_marked(visitor: Visitor, pdf_a
     for term in ("Meaning", "Words", "Importance"):
         expect(panel.locator("dt", has_text=term)).to_be_visible()
     expect(panel).to_contain_text(re.compile("Found by .*the search in texts"))
+    path = panel.get_by_role("region", name="Paths in the knowledge graph").locator(".path", has_text="Ada Lovelace")
+    expect(path.first).to_contain_text(re.compile("→.+→"))
     assert serious(page) == []
     panel.get_by_role("button", name="Next source").click()
     expect(panel.get_by_role("heading", level=2)).to_contain_text("[2]")
@@ -150,3 +161,14 @@ def test_usage_tells_what_was_used(visitor: Visitor) -> None:
     assert serious(page) == []
     page.set_viewport_size({"width": 375, "height": 740})
     assert page.evaluate("document.querySelector('main').scrollWidth <= 375")
+
+
+def test_a_key_for_chatting_is_told_calmly_that_usage_is_not_for_it(visited: "Visited", browser: Browser) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        key = thread.submit(visited.launcher.key, str(uuid4()), "chat").result()
+    with httpx.Client(base_url=visited.url, headers={"Authorization": f"Bearer {key}"}) as client:
+        visitor = begin_visit(browser, Chatting(client, visited.provider))
+        visitor.open("usage")
+        expect(visitor.page.get_by_role("main")).to_contain_text("This key may chat, but not see")
+        visitor.context.close()
+    assert visitor.errors == []
