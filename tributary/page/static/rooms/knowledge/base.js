@@ -60,12 +60,13 @@ export function Base({ base, parts: [tab = "documents", given = ""] }) {
     <//>`;
 }
 
-/** What others did: a base with another number of documents, or that is gone. */
+/** What others did: a base that is gone or has another number of documents, and documents that are read again. */
 async function lookForOthers(/** @type {Documents} */ documents) {
   try {
     await loadBases();
     const base = baseOf(documents.baseId);
     if (base && base.documentCount !== documents.items.value?.length) await documents.load();
+    else await documents.lookAgain(true);
   } catch (error) {
     silent(error);
   }

@@ -42,9 +42,9 @@ export class Documents {
     this.items.value = await all(this.path);
   }
 
-  /** Looks at those in work, unless it is looking already. */
-  async lookAgain() {
-    if (this.looking || !this.working.value) return;
+  /** Looks at those in work, unless it is looking already. @param {boolean} [always] also where none was known to be in work */
+  async lookAgain(always = false) {
+    if (this.looking || !this.items.value || !(always || this.working.value)) return;
     this.looking = true;
     try {
       const pages = await Promise.all(["processing", "queued"].map((status) => api.get(this.path, { status, limit: 200 })));
