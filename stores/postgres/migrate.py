@@ -47,7 +47,6 @@ def head() -> str:
     return max(_revisions())
 
 
-@cache
 def require_known(revision: str) -> None:
     """Raises `Conflict` when `revision` is none of this version's."""
     if revision not in _revisions():
@@ -57,6 +56,7 @@ def require_known(revision: str) -> None:
         )
 
 
+@cache
 def _revisions() -> frozenset[str]:
     """Read once, in the thread that migrates: later nobody waits for the disk."""
     return frozenset(path.stem.split("_")[0] for path in VERSIONS.glob("r*.py"))
