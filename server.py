@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
 from sse_starlette.sse import AppStatus
@@ -10,6 +10,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from tributary import __version__
 from tributary.background import running
+from tributary.domain.errors import TributaryError
 from tributary.routes import (
     attachments,
     bots,
@@ -104,7 +105,13 @@ def create_app(settings: Settings | None = None, *, opening: Opening = open_serv
 def _lifespan(settings: Settings, opening: Opening) -> Lifespan:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with opening(settings) as services, app.state.mcp.serving():
+        async with AsyncExitStack() as stack:
+            try:
+                services = await stack.enter_async_context(opening(settings))
+            except TributaryError as error:
+                app.state.refusal = error  # uvicorn ends the process with a number; whoever started it wants the reason
+                raise
+            await stack.enter_async_context(app.state.mcp.serving())
             app.state.services = services
             await services.upkeep.round()
             async with running(_background(services)):

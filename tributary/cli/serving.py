@@ -16,7 +16,7 @@ from tributary.cli.figures import figures_of
 from tributary.cli.options import console
 from tributary.cli.processes import READY, serve_together
 from tributary.demo.setup import Demo, set_up_demo
-from tributary.domain.errors import Conflict, DependencyUnavailable, NotFound
+from tributary.domain.errors import Conflict, DependencyUnavailable, NotFound, TributaryError
 from tributary.services import Services
 from tributary.settings import Settings
 
@@ -30,6 +30,13 @@ class _Server(uvicorn.Server):
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._app = app
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        try:
+            await super().startup(sockets)
+        except SystemExit as error:
+            refusal: TributaryError | None = getattr(self._app.state, "refusal", None)
+            raise refusal or DependencyUnavailable("The server did not start; the lines above say why") from error
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         draining = asyncio.ensure_future(drain(self._app))
