@@ -181,7 +181,9 @@ def test_no_span_holds_a_secret_or_words_of_documents_and_people(world: World) -
 
 
 def test_figures_tell_of_requests_turns_nodes_models_ingestion_and_connections(world: World) -> None:
+    assert httpx.post(f"{world.shared.running.url}/mcp").status_code == 401
     found = world.metrics()
+    assert found['tributary_http_requests_total{method="POST",route="/mcp",status="401"}'] == 1
     assert found['tributary_http_requests_total{method="POST",route="/api/bots/{bot_id}/chat",status="200"}'] == 1
     assert found['tributary_http_requests_total{method="OTHER",route="/api/bots",status="405"}'] == 1
     assert found['tributary_turns_total{outcome="complete"}'] == 1

@@ -247,6 +247,29 @@ async def test_deleting_a_conversation_leaves_no_checkpoint(world: ChatWorld, ds
     assert rows(dsn, CHECKPOINTS) == [(0,)]
 
 
+async def test_a_refused_turn_leaves_no_checkpoint_of_a_conversation_that_is_not_there(
+    world: ChatWorld, dsn: str
+) -> None:
+    bench = Bench(world)
+    bot = await world.bot()
+    for refused in (await bench.ask(bot.id, conversation_id=str(new_id())), await bench.ask(new_id())):
+        assert refused.problem is not None
+        assert refused.problem["status"] == 404
+    assert rows(dsn, CHECKPOINTS) == [(0,)]
+
+
+async def test_a_refused_turn_takes_nothing_from_its_conversation(world: ChatWorld, dsn: str) -> None:
+    bench = Bench(world)
+    bot = await world.bot()
+    turn = await bench.ask(bot.id)
+    attachment = await world.attachment()
+    refused = await bench.ask(
+        bot.id, conversation_id=str(turn.conversation_id), attachments=[{"id": str(attachment.id), "accessToken": "x"}]
+    )
+    assert refused.problem is not None
+    assert rows(dsn, CHECKPOINTS)[0][0] > 0
+
+
 async def test_a_turn_that_fails_gives_out_nothing_of_the_one_before(world: ChatWorld) -> None:
     bench = Bench(world)
     bot = await world.bot()

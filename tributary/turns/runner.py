@@ -17,7 +17,7 @@ from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context, Turn
 from stores.protocols.conversations import TurnQueue, TurnStore
 from tributary.domain.attachments import AttachmentClaim
 from tributary.domain.conversations import MessageStatus
-from tributary.domain.errors import DependencyUnavailable, Problem, TributaryError
+from tributary.domain.errors import DependencyUnavailable, NotFound, Problem, TributaryError
 from tributary.domain.ids import new_id, parse_id, thread_id
 from tributary.models.metering import Meter, metered, plain_meter
 from tributary.telemetry.tracing import describe
@@ -61,6 +61,11 @@ class CheckpointedGraph:
 
     def for_one_turn(self) -> ChatGraph:
         return self._graph.copy({"checkpointer": self._saver()}) if self._saver else self._graph
+
+    async def forget(self, organisation_id: UUID, conversation_id: UUID) -> None:
+        """Removes what the turns of a conversation have left."""
+        if self._saver:
+            await self._saver().adelete_thread(thread_id(organisation_id, conversation_id))
 
 
 class Turns:
@@ -177,9 +182,18 @@ class Turns:
         finally:
             self._stops.end(turn.conversation_id)
             self._running.pop(turn.conversation_id, None)
+        if output.get("error") and not begun:
+            await self._forget_refused(turn)
         for each in begun:
             await self._conversations.save_trace(turn.organisation_id, UUID(each["answerId"]), recorder.trace())
         return output
+
+    async def _forget_refused(self, turn: RunningTurn) -> None:
+        """What was refused leaves nothing behind; a conversation that was there before keeps what is its own."""
+        try:
+            await self._conversations.get(turn.organisation_id, turn.conversation_id)
+        except NotFound:
+            await self._graph.forget(turn.organisation_id, turn.conversation_id)
 
     async def _stream(
         self, turn: RunningTurn, request: TurnRequest, recorder: TraceRecorder, begun: list[Turn]

@@ -27,6 +27,8 @@ HEADERS = ("Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Session-Id")
 class McpEndpoint:
     """Lets in what has a key and comes from no foreign page. Its server starts with the first call."""
 
+    path = PATH
+
     def __init__(self) -> None:
         self._starting = asyncio.Lock()
         self._closing = asyncio.Event()
@@ -34,6 +36,8 @@ class McpEndpoint:
         self._manager: StreamableHTTPSessionManager | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # As FastAPI's routes do: the log and the figures call a request by it.
+        scope["route"] = self
         request = Request(scope)
         services = cast("Services", request.app.state.services)
         _require_origin(request, services.settings.cors_origins)
