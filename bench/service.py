@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import UUID
 
-from tributary.cli.knowledge import ingest_all, working
+from tributary.cli.knowledge import ingest_all
 from tributary.domain.bots import Bot, Weights
 from tributary.services import Services, open_services
 from tributary.settings import Settings
@@ -27,7 +27,7 @@ async def organisation(services: Services) -> UUID:
 async def knowledge_base(services: Services, owner: UUID, name: str, files: Sequence[Path]) -> UUID:
     """A knowledge base of these files, once all are searchable. Raises `RuntimeError` when one failed."""
     base = await services.knowledge_bases.create(owner, name=name)
-    async with working(services):
+    async with services.worker.working():
         failures = await ingest_all(services, owner, base.id, files)
     if failures:
         raise RuntimeError(f"{len(failures)} documents failed, the first: {failures[0]}")

@@ -15,7 +15,7 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 from uuid import UUID
@@ -71,7 +71,7 @@ class Workspace:
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(chosen))
             organisation = await services.identity.ensure_organisation(chosen.organisation)
-            await stack.enter_async_context(_working(services))
+            await stack.enter_async_context(services.worker.working())
             return cls(services, organisation.id, stack.pop_all())
         raise AssertionError("unreachable")
 
@@ -179,17 +179,6 @@ async def opened_workspace(**settings: Any) -> AsyncIterator[Workspace]:
         yield workspace
     finally:
         await workspace.close()
-
-
-@asynccontextmanager
-async def _working(services: Services) -> AsyncIterator[None]:
-    task = asyncio.create_task(services.worker.run(), name="ingestion worker")
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 def _files(paths: Sequence[Path]) -> list[Path]:

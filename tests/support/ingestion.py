@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -212,13 +212,8 @@ class Workshop:
 
     @asynccontextmanager
     async def working(self) -> AsyncIterator[None]:
-        task = asyncio.create_task(self.worker.run())
-        try:
+        async with self.worker.working():
             yield
-        finally:
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
 
 
 @asynccontextmanager

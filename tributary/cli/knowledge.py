@@ -3,8 +3,8 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
@@ -28,7 +28,7 @@ async def ingest(settings: Settings, *, organisation: str, name: str, paths: Seq
     Documents are ingested by this process, and by the workers of a server on the same database.
     """
     files = _files(paths)
-    async with open_services(settings) as services, working(services):
+    async with open_services(settings) as services, services.worker.working():
         owner = await services.identity.ensure_organisation(organisation)
         base = await services.knowledge.knowledge_base_named(owner.id, name)
         if base is None:
@@ -99,18 +99,6 @@ async def _add(services: Services, organisation_id: UUID, base_id: UUID, path: P
         copy = Path(work) / "file"
         await asyncio.to_thread(shutil.copyfile, path, copy)
         return await services.documents.add(organisation_id, base_id, display_name(path.name), copy)
-
-
-@asynccontextmanager
-async def working(services: Services) -> AsyncIterator[None]:
-    """An ingestion worker in this process, for as long as the block runs."""
-    task = asyncio.create_task(services.worker.run(), name="ingestion worker")
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
 
 
 async def work(settings: Settings) -> None:

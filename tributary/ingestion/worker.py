@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext, suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -82,6 +82,17 @@ class Worker:
                 except DependencyError as error:
                     logger.warning("ingestion waits for a dependency: %s", error.detail)
                 await asyncio.sleep(RECONNECT_PAUSE)
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[None]:
+        """Works for as long as the block runs."""
+        task = asyncio.create_task(self.run(), name="ingestion worker")
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
 
     async def _upkeep(self) -> None:
         while True:
