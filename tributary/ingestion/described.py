@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from tributary.domain.errors import TributaryError
 from tributary.domain.knowledge import Document, ParsedDocument
 from tributary.files.images import thumbnail
 from tributary.files.sandbox import Sandbox
+from tributary.ingestion.calls import as_they_come
 from tributary.ingestion.model_captions import PICTURES, VERSION, CaptionModel
 from tributary.ingestion.patience import Patience
 from tributary.text.captions import captioned, whole_captioned
@@ -103,11 +104,10 @@ class DescribingParser:
         missing = [each for each in shown if each.key not in known]
         if missing and await self._model.sees():
             logger.info("document %s: %s", document.id, self._model.announcement(len(missing), len(shown)))
+            batches = [missing[first : first + PICTURES] for first in range(0, len(missing), PICTURES)]
+            calls = (self._ask(self._model, document, title, batch) for batch in batches)
             try:
-                async with (
-                    asyncio.timeout(SECONDS),
-                    aclosing(self._ask_all(self._model, document, title, missing)) as answers,
-                ):
+                async with asyncio.timeout(SECONDS), aclosing(as_they_come(calls)) as answers:
                     async for made in answers:
                         await self._cache.keep(*owner, made)
                         known |= made
@@ -115,20 +115,6 @@ class DescribingParser:
                 logger.warning("%s took too long over the pictures of document %s", self._name, document.id)
         await self._cache.retain(*owner, keys)
         return known
-
-    async def _ask_all(
-        self, model: CaptionModel, document: Document, title: str, shown: Sequence[_Shown]
-    ) -> AsyncGenerator[dict[bytes, str], None]:
-        """What was said of each few pictures, as it comes. After a failure the calls under way are given up."""
-        batches = [shown[first : first + PICTURES] for first in range(0, len(shown), PICTURES)]
-        tasks = [asyncio.create_task(self._ask(model, document, title, batch)) for batch in batches]
-        try:
-            for finished in asyncio.as_completed(tasks):
-                yield await finished
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _ask(
         self, model: CaptionModel, document: Document, title: str, batch: Sequence[_Shown]

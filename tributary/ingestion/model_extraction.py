@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from decimal import Decimal
 
@@ -18,6 +18,7 @@ from stores.protocols.extractions import ExtractionCache
 from stores.protocols.graph import GraphDraft
 from tributary.domain.errors import MessageTooLarge, ProviderError, ProviderTimeout
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
+from tributary.ingestion.calls import as_they_come
 from tributary.ingestion.model_facts import PassageFacts, draw, read_answer
 from tributary.ingestion.model_summaries import Gateway
 from tributary.ingestion.patience import Patience
@@ -85,7 +86,8 @@ class ModelExtractor:
         missing = [chunk for chunk in chunks if hashes[chunk.ordinal] not in known]
         if missing:
             self._announce(place, missing, len(chunks))
-            async with aclosing(self._read_all(document.title, missing, place)) as readings:
+            calls = (self._read(document.title, batch, place) for batch in _batches(missing))
+            async with aclosing(as_they_come(calls)) as readings:
                 async for read in readings:
                     made = {hashes[ordinal]: facts for ordinal, facts in read.items() if facts is not None}
                     await self._cache.keep(*owner, {key: facts.model_dump_json() for key, facts in made.items()})
@@ -125,19 +127,6 @@ class ModelExtractor:
             written,
             "" if cost is None else f", ${cost:.4f}",
         )
-
-    async def _read_all(
-        self, title: str, chunks: Sequence[ChunkDraft], place: Place
-    ) -> AsyncGenerator[Mapping[int, PassageFacts | None], None]:
-        """What was read of each batch, as they come. After a failure the others that are under way are given up."""
-        tasks = [asyncio.create_task(self._read(title, batch, place)) for batch in _batches(chunks)]
-        try:
-            for finished in asyncio.as_completed(tasks):
-                yield await finished
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _read(self, title: str, batch: Sequence[ChunkDraft], place: Place) -> Mapping[int, PassageFacts | None]:
         """By ordinal; None where the model was of no use. Passages that an answer leaves out are asked for alone."""
