@@ -88,7 +88,7 @@ def weigh(weights: Sequence[float], totals: Rows, frequent: Rows, rare: Rows) ->
     counted = {row["number"]: (row["documents"], row["chunks"]) for row in frequent}
     read = {row["number"]: size_of(row) for row in rare}
     words = {
-        number: Word(number, weight, *(counted.get(number) or read.get(number) or (0, 0)))
+        number: Word(weight, *(counted.get(number) or read.get(number) or (0, 0)))
         for number, weight in enumerate(weights, 1)
     }
     before = sum(word.in_chunks for number, word in words.items() if number not in counted)

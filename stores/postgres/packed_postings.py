@@ -44,9 +44,8 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the question, by its number: its weight, and in how much of the collection it stands."""
+    """A word of the question: its weight, and in how much of the collection it stands."""
 
-    number: int
     weight: float
     in_documents: int
     in_chunks: int

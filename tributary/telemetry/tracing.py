@@ -89,15 +89,9 @@ def span(name: str, **attributes: str | int) -> Iterator["Span | None"]:
     if _sending.tracer is None:
         yield None
         return
-    from opentelemetry import trace
-
     made = _sending.tracer.start_span(name, attributes=_dotted(attributes))
-    with trace.use_span(made, end_on_exit=True, record_exception=False, set_status_on_exception=False):
-        try:
-            yield made
-        except BaseException as error:
-            failed(made, error)
-            raise
+    with _at_hand(made):
+        yield made
 
 
 @contextmanager
@@ -106,15 +100,23 @@ def request_span(method: str, headers: Mapping[str, str]) -> Iterator["Span | No
     if _sending.tracer is None:
         yield None
         return
-    from opentelemetry import trace
     from opentelemetry.trace import SpanKind
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
     parent = TraceContextTextMapPropagator().extract(headers)
     made = _sending.tracer.start_span(method, context=parent, kind=SpanKind.SERVER)
+    with _at_hand(made):
+        yield made
+
+
+@contextmanager
+def _at_hand(made: "Span") -> Iterator[None]:
+    """The span is the parent of those within, and ends with the block; what the block raises is its outcome."""
+    from opentelemetry import trace
+
     with trace.use_span(made, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
-            yield made
+            yield
         except BaseException as error:
             failed(made, error)
             raise

@@ -40,7 +40,7 @@ def saturated(frequency: float, relative: float) -> float:
 
 PUMP: Said = {A: (20, [(0, 2, 12), (1, 1, 8)]), C: (25, [(3, 1, 12)])}
 VALVE: Said = {B: (15, [(0, 4, 15)]), A: (20, [(1, 3, 8)])}
-WORDS = {1: Word(1, 1.0, 2, 3), 2: Word(2, 0.25, 2, 2)}
+WORDS = {1: Word(1.0, 2, 3), 2: Word(0.25, 2, 2)}
 
 
 @pytest.fixture
