@@ -1,17 +1,15 @@
 """The page by keyboard, on a narrow screen, in the dark, and for screen readers."""
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from tests.support.accessibility import serious_faults
 from tests.support.visiting import Visitor
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
-
-AXE = (Path(__file__).parent.parent / "support" / "axe" / "axe.min.js").read_text()
 
 
 #: Milliseconds from each of forty letters to the frame that shows it, sorted.
@@ -27,35 +25,24 @@ TYPING = """async () => {
 }"""
 
 
-def faults(page: Page) -> list[str]:
-    """What axe-core finds serious or critical. Evaluated from outside, which the page's policy does not concern."""
-    page.evaluate(AXE)
-    found: dict[str, Any] = page.evaluate("axe.run()")
-    return [
-        f"{each['id']}: {[node['target'] for node in each['nodes']]} {each['nodes'][0].get('failureSummary')}"
-        for each in found["violations"]
-        if each["impact"] in ("serious", "critical")
-    ]
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_fault(visitor: Visitor, scheme: Any) -> None:
     page = visitor.page
     page.emulate_media(color_scheme=scheme)
     expect(page.get_by_label("Bot to ask")).to_be_visible()
-    assert faults(page) == []
+    assert serious_faults(page) == []
     visitor.provider.answer = (
         "# Title\n\nText with `code`.\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 'a'  # b\n```"
     )
     visitor.attach(("notes.txt", b"text"), ("empty.txt", b""))
     expect(page.locator(".draft.ready")).to_have_count(1)
-    assert faults(page) == []
+    assert serious_faults(page) == []
     visitor.ask("Why?")
     visitor.answered("Title")
-    assert faults(page) == []
+    assert serious_faults(page) == []
     page.get_by_role("button", name="New bot").click()
     expect(page.get_by_role("dialog")).to_be_visible()
-    assert faults(page) == []
+    assert serious_faults(page) == []
 
 
 def test_all_of_a_conversation_goes_by_keyboard(visitor: Visitor) -> None:
@@ -92,7 +79,7 @@ def test_a_narrow_screen_has_all_of_it(narrow_visitor: Visitor) -> None:
     expect(page.get_by_role("navigation", name="Rooms")).to_be_visible()
     page.get_by_role("link", name="New conversation").click()
     expect(page.get_by_role("navigation", name="Rooms")).not_to_be_visible()
-    assert faults(page) == []
+    assert serious_faults(page) == []
 
 
 def test_colours_follow_the_system_until_they_are_chosen(visitor: Visitor) -> None:

@@ -1,7 +1,6 @@
 """Looking after knowledge bases in the page, in a real browser."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,29 +8,19 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support import office
+from tests.support.accessibility import serious_faults
 from tests.support.documents import wait_until_ready
 from tests.support.pages import pdf_of
 from tests.support.visiting import Visitor
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
 
-AXE = (Path(__file__).parent.parent / "support" / "axe" / "axe.min.js").read_text()
 HARBOUR = b"""# Harbour report
 
 Marie Lindqvist works for Northwind Shipping. Northwind Shipping owns the Albatross Ferry.
 The Albatross Ferry sails to Port Ellen. Marie Lindqvist inspected the Albatross Ferry in Port Ellen.
 """
 HOSTILE = "<img src=x onerror=alert(1)>\u202e.txt"
-
-
-def serious_faults(page: Page) -> list[str]:
-    page.evaluate(AXE)
-    found: dict[str, Any] = page.evaluate("axe.run()")
-    return [
-        f"{each['id']}: {each['nodes'][0]['target']} {each['nodes'][0].get('failureSummary')}"
-        for each in found["violations"]
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 def filled_base(client: httpx.Client, *files: tuple[str, bytes]) -> str:

@@ -2,14 +2,14 @@
 
 import re
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.support.accessibility import serious_faults
 from tests.support.documents import wait_until_ready
 from tests.support.pages import pdf_of
 from tests.support.provided import Chatting
@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # pytest is to import it first, as the plugin that it is
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
 
-AXE = (Path(__file__).parent.parent / "support" / "axe" / "axe.min.js").read_text()
 PDF = pdf_of(
     ["The pump runs at noon.", "The valve of the harbour is closed at night. Ada Lovelace works for Acme Shipping."]
 )
@@ -35,17 +34,6 @@ HOSTILE = "\n\n".join(
         "# Cranes\n\nThe crane <img src=x onerror='caught=1'><script>window.caught = 1</script> lifts cocoa at dawn.",
     ]
 )
-
-
-def serious(page: Page) -> list[str]:
-    """What axe-core finds serious or critical."""
-    page.evaluate(AXE)
-    found: dict[str, Any] = page.evaluate("axe.run()")
-    return [
-        f"{each['id']}: {each['nodes'][0]['html']}"
-        for each in found["violations"]
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 def taught(visitor: Visitor, *files: tuple[str, bytes]) -> tuple[str, list[str]]:
@@ -88,7 +76,7 @@ def test_a_number_opens_the_page_with_the_passage_marked(visitor: Visitor, pdf_a
     expect(panel).to_contain_text(re.compile("Found by .*the search in texts"))
     path = panel.get_by_role("region", name="Paths in the knowledge graph").locator(".path", has_text="Ada Lovelace")
     expect(path.first).to_contain_text(re.compile("→.+→"))
-    assert serious(page) == []
+    assert serious_faults(page) == []
     panel.get_by_role("button", name="Next source").click()
     expect(panel.get_by_role("heading", level=2)).to_contain_text("[2]")
     expect(panel.get_by_role("img", name="Page 1 of harbour.pdf")).to_be_visible()
@@ -114,7 +102,7 @@ def test_the_turn_is_shown_as_it_ran(visitor: Visitor, pdf_answer: Locator) -> N
     panel.get_by_text("The context as the model got it").click()
     expect(panel.get_by_label("The context", exact=True)).to_contain_text("The valve of the harbour")
     expect(panel).to_contain_text("stub/all")
-    assert serious(page) == []
+    assert serious_faults(page) == []
     after.get_by_role("button").first.click()
     expect(panel.get_by_role("heading", level=2)).to_contain_text("[1]")
 
@@ -158,7 +146,7 @@ def test_usage_tells_what_was_used(visitor: Visitor) -> None:
     page.get_by_label("Days").select_option("30 days")
     expect(page.locator(".chart rect")).to_have_count(30)
     page.get_by_label("Measure").select_option("Cost")
-    assert serious(page) == []
+    assert serious_faults(page) == []
     page.set_viewport_size({"width": 375, "height": 740})
     assert page.evaluate("document.querySelector('main').scrollWidth <= 375")
 

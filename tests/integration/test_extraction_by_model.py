@@ -14,6 +14,7 @@ from stores.memory.graph_engine import MemoryGraphEngine
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.search import MemorySearch
 from stores.protocols.graph import EntityDraft, GraphDraft, MentionDraft
+from tests.support.model_gateway import open_gateway
 from tests.support.provider import Provider
 from tests.support.provider_faults import Refuse
 from tests.support.worlds import World
@@ -21,9 +22,6 @@ from tributary.domain.errors import ProviderError
 from tributary.domain.ids import new_id
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.ingestion.model_extraction import ModelExtractor
-from tributary.models.capabilities import ModelCapabilities
-from tributary.models.chat import ChatModels
-from tributary.models.gateway import ModelGateway
 from tributary.models.metering import metered, plain_meter
 from tributary.models.retry import RetryPolicy
 
@@ -69,28 +67,19 @@ async def extractor(
     provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[ModelExtractor, Place]]:
     monkeypatch.setattr("tributary.models.invoke.RetryPolicy", lambda: RetryPolicy(attempts=1))
-    settings = provider.settings(tmp_path)
-
-    def no_local_model() -> Any:
-        raise AssertionError("the built-in model is not asked")
-
-    models = ChatModels(settings, no_local_model)
-    capabilities = ModelCapabilities(settings, models.profile)
-    gateway = ModelGateway(models=models, capabilities=capabilities, timeout=5.0)
-    knowledge = MemoryKnowledge()
-    world = World(knowledge, MemorySearch(knowledge), MemoryGraphEngine(knowledge), new_id(), new_id())
-    kb = await world.knowledge_base()
-    document = await world.document(kb)
-    made = ModelExtractor(
-        models=gateway,
-        model=MODEL,
-        local=Local(),
-        cache=MemoryExtractions(knowledge),
-        cost=lambda model, read, written: None,
-    )
-    yield made, Place(world.organisation_id, kb.id, document.id, 1)
-    await models.aclose()
-    await capabilities.aclose()
+    async with open_gateway(provider, tmp_path) as gateway:
+        knowledge = MemoryKnowledge()
+        world = World(knowledge, MemorySearch(knowledge), MemoryGraphEngine(knowledge), new_id(), new_id())
+        kb = await world.knowledge_base()
+        document = await world.document(kb)
+        made = ModelExtractor(
+            models=gateway,
+            model=MODEL,
+            local=Local(),
+            cache=MemoryExtractions(knowledge),
+            cost=lambda model, read, written: None,
+        )
+        yield made, Place(world.organisation_id, kb.id, document.id, 1)
 
 
 async def extract(extractor: tuple[ModelExtractor, Place], *texts: str) -> GraphDraft:

@@ -17,6 +17,7 @@ from stores.memory.graph_engine import MemoryGraphEngine
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.search import MemorySearch
 from tests.support.files import jpeg, png
+from tests.support.model_gateway import open_gateway
 from tests.support.provider import Provider
 from tests.support.provider_faults import Refuse
 from tests.support.worlds import World
@@ -29,9 +30,6 @@ from tributary.ingestion import described
 from tributary.ingestion.described import DescribingParser
 from tributary.ingestion.model_captions import PICTURES, CaptionModel
 from tributary.ingestion.patience import PATIENCE
-from tributary.models.capabilities import ModelCapabilities
-from tributary.models.chat import ChatModels
-from tributary.models.gateway import ModelGateway
 from tributary.models.metering import Meter, metered, plain_meter
 from tributary.models.retry import RetryPolicy
 
@@ -75,30 +73,21 @@ class Desk:
 @pytest.fixture
 async def desk(provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
     monkeypatch.setattr("tributary.models.invoke.RetryPolicy", lambda: RetryPolicy(attempts=1))
-    settings = provider.settings(tmp_path)
+    async with open_gateway(provider, tmp_path) as gateway:
+        knowledge = MemoryKnowledge()
+        world = World(knowledge, MemorySearch(knowledge), MemoryGraphEngine(knowledge), new_id(), new_id())
+        document = await world.document(await world.knowledge_base())
+        cache, blobs, sandbox = MemoryExtractions(knowledge), MemoryBlobs(), Sandbox(workers=1)
+        path = tmp_path / "tower.png"
+        path.write_bytes(png(size=(64, 48)))
+        await blobs.put_file(document.storage_key, path)
 
-    def no_local_model() -> Any:
-        raise AssertionError("the built-in model is not asked")
+        def describing(parsed: ParsedDocument, model: str, asks: bool) -> DescribingParser:
+            asked = CaptionModel(models=gateway, model=model, cost=lambda *_: Decimal("0.0123")) if asks else None
+            return DescribingParser(Reads(parsed), name=model, model=asked, cache=cache, blobs=blobs, sandbox=sandbox)
 
-    models = ChatModels(settings, no_local_model)
-    capabilities = ModelCapabilities(settings, models.profile)
-    gateway = ModelGateway(models=models, capabilities=capabilities, timeout=5.0)
-    knowledge = MemoryKnowledge()
-    world = World(knowledge, MemorySearch(knowledge), MemoryGraphEngine(knowledge), new_id(), new_id())
-    document = await world.document(await world.knowledge_base())
-    cache, blobs, sandbox = MemoryExtractions(knowledge), MemoryBlobs(), Sandbox(workers=1)
-    path = tmp_path / "tower.png"
-    path.write_bytes(png(size=(64, 48)))
-    await blobs.put_file(document.storage_key, path)
-
-    def describing(parsed: ParsedDocument, model: str, asks: bool) -> DescribingParser:
-        asked = CaptionModel(models=gateway, model=model, cost=lambda *_: Decimal("0.0123")) if asks else None
-        return DescribingParser(Reads(parsed), name=model, model=asked, cache=cache, blobs=blobs, sandbox=sandbox)
-
-    yield Desk(document, describing)
-    sandbox.close()
-    await models.aclose()
-    await capabilities.aclose()
+        yield Desk(document, describing)
+        sandbox.close()
 
 
 def sent(provider: Provider) -> list[int]:

@@ -9,6 +9,7 @@ import pytest
 
 from nodes.ingest.products import Digest
 from tests.support.ingestion import Workshop, memory_workshop
+from tests.support.model_gateway import open_gateway
 from tests.support.provider import Provider
 from tests.support.provider_faults import Refuse
 from tributary.domain.errors import ProviderError
@@ -16,9 +17,6 @@ from tributary.domain.ids import new_id
 from tributary.domain.knowledge import DocumentStatus
 from tributary.ingestion.model_summaries import READ_TOKENS, ModelSummariser
 from tributary.ingestion.patience import PATIENCE
-from tributary.models.capabilities import ModelCapabilities
-from tributary.models.chat import ChatModels
-from tributary.models.gateway import ModelGateway
 from tributary.models.metering import metered, plain_meter
 from tributary.models.retry import RetryPolicy
 
@@ -39,17 +37,8 @@ async def summariser(
     provider: Provider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[ModelSummariser]:
     monkeypatch.setattr("tributary.models.invoke.RetryPolicy", lambda: RetryPolicy(attempts=1))
-    settings = provider.settings(tmp_path)
-
-    def no_local_model() -> Any:
-        raise AssertionError("the built-in model is not asked")
-
-    models = ChatModels(settings, no_local_model)
-    capabilities = ModelCapabilities(settings, models.profile)
-    gateway = ModelGateway(models=models, capabilities=capabilities, timeout=5.0)
-    yield ModelSummariser(models=gateway, model=MODEL, local=Local())
-    await models.aclose()
-    await capabilities.aclose()
+    async with open_gateway(provider, tmp_path) as gateway:
+        yield ModelSummariser(models=gateway, model=MODEL, local=Local())
 
 
 async def summarise(summariser: ModelSummariser, text: str = TEXT) -> Digest:

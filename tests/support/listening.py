@@ -1,11 +1,12 @@
 """A server that should never be asked anything."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.http_server import run_http_server
 
 
 @dataclass
@@ -36,10 +37,6 @@ def run_listener() -> Iterator[Listener]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        listener.url = f"http://127.0.0.1:{server.server_port}"
+    with run_http_server(Handler) as url:
+        listener.url = url
         yield listener
-        server.shutdown()
-        thread.join()

@@ -5,10 +5,12 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from tests.support.http_server import run_http_server
 
 
 @dataclass(frozen=True)
@@ -86,10 +88,6 @@ def run_collector() -> Iterator[Collector]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        collector.endpoint = f"http://127.0.0.1:{server.server_port}"
+    with run_http_server(Handler) as url:
+        collector.endpoint = url
         yield collector
-        server.shutdown()
-        thread.join()
