@@ -41,6 +41,7 @@ from stores.protocols.usage import UsageLedger
 from tributary import __version__
 from tributary.assembly import caller_of_context, local_chat_model, open_blobs, open_ingestion, open_reindexing
 from tributary.backup.marks import require_whole
+from tributary.changes import Changes
 from tributary.completion_assembly import open_completions
 from tributary.completions import Completions
 from tributary.files.pictures import PreparedPictures
@@ -101,6 +102,7 @@ class Services:
     retrieval_runs: RetrievalRuns
     turns: Turns
     relays: Relays
+    changes: Changes
     completions: Completions
     removal: ConversationRemoval
     upkeep: Upkeep
@@ -335,6 +337,7 @@ def _wire(
         retrieval_runs=RetrievalRuns(ports=ports.retrieval, attachments=attachments, spending=spending),
         turns=turns,
         relays=Relays(signals=signals, queue=queue, conversations=conversations, running=turns.running),
+        changes=Changes(signals),
         completions=open_completions(settings, ports, usage, sandbox, stops, spending),
         removal=ConversationRemoval(
             conversations=conversations,

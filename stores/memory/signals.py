@@ -22,3 +22,6 @@ class MemorySignals:
 
     def subscribe(self, listener: Callable[[str], None]) -> None:
         self._listeners.append(listener)
+
+    def after_loss(self, listener: Callable[[], None]) -> None:
+        """None is ever lost within a process."""

@@ -23,6 +23,7 @@ class PostgresSignals:
         self.address = new_id().hex
         self._database = database
         self._listeners: list[Callable[[str], None]] = []
+        self._after_loss: list[Callable[[], None]] = []
         self._task: asyncio.Task[None] | None = None
         self._listening = asyncio.Event()
 
@@ -45,6 +46,9 @@ class PostgresSignals:
     def subscribe(self, listener: Callable[[str], None]) -> None:
         self._listeners.append(listener)
 
+    def after_loss(self, listener: Callable[[], None]) -> None:
+        self._after_loss.append(listener)
+
     async def _listen(self) -> None:
         while True:
             try:
@@ -57,6 +61,9 @@ class PostgresSignals:
         async with await psycopg.AsyncConnection.connect(self._database.dsn, autocommit=True) as connection:
             await connection.execute(f"LISTEN {_CHANNEL}")
             await connection.execute(f"LISTEN {_channel(self.address)}")
+            if self._listening.is_set():
+                for told in self._after_loss:
+                    told()
             self._listening.set()
             async for notification in connection.notifies():
                 for listener in self._listeners:

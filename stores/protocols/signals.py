@@ -18,3 +18,7 @@ class Signals(Protocol):
     def subscribe(self, listener: Callable[[str], None]) -> None:
         """Calls `listener` with each payload, in the order of its publishing. Listeners must not block."""
         ...
+
+    def after_loss(self, listener: Callable[[], None]) -> None:
+        """Calls `listener` each time when signals can be heard again and some may have been missed."""
+        ...
