@@ -28,13 +28,13 @@ class MemoryConversations:
         self._checkpoints = checkpoints
 
     async def get(self, organisation_id: UUID, conversation_id: UUID) -> Conversation:
-        return self._row(organisation_id, conversation_id).conversation
+        return self._told(self._row(organisation_id, conversation_id))
 
     async def list(
         self, organisation_id: UUID, *, bot_id: UUID | None, before: UUID | None, limit: int
     ) -> Sequence[Conversation]:
         found = [
-            row.conversation
+            self._told(row)
             for key, row in self._tables.conversations.items()
             if key[0] == organisation_id
             and (bot_id is None or row.conversation.bot_id == bot_id)
@@ -46,7 +46,7 @@ class MemoryConversations:
         row = self._row(organisation_id, conversation_id)
         require_storable(title)
         row.conversation = replace(row.conversation, title=title)
-        return row.conversation
+        return self._told(row)
 
     async def delete(self, organisation_id: UUID, conversation_id: UUID) -> Sequence[Attachment]:
         self._row(organisation_id, conversation_id)
@@ -144,6 +144,16 @@ class MemoryConversations:
         if (organisation_id, message_id) not in self._tables.traces:
             raise NotFound("trace of message", message_id)
         return self._tables.traces[organisation_id, message_id]
+
+    def _told(self, row: ConversationRow) -> Conversation:
+        """The conversation as it is now: whether it is being answered stands with its messages."""
+        known = row.conversation
+        running = any(
+            message.status is MessageStatus.RUNNING and message.conversation_id == known.id
+            for key, message in self._tables.messages.items()
+            if key[0] == known.organisation_id
+        )
+        return replace(known, running=running)
 
     def _row(self, organisation_id: UUID, conversation_id: UUID) -> ConversationRow:
         if (organisation_id, conversation_id) not in self._tables.conversations:

@@ -12,7 +12,14 @@ a.id, a.organisation_id, a.filename, a.content_type, a.size, a.sha256, a.storage
     WHERE u.organisation_id = a.organisation_id AND u.attachment_id = a.id ORDER BY u.conversation_id LIMIT 1
 ) AS conversation_id
 """
-CONVERSATION = "id, organisation_id, bot_id, title, created_at, updated_at"
+#: Of `conversations`.
+CONVERSATION = """
+id, organisation_id, bot_id, title, created_at, updated_at, EXISTS (
+    SELECT FROM messages m
+    WHERE m.organisation_id = conversations.organisation_id AND m.conversation_id = conversations.id
+      AND m.status = 'running'
+) AS running
+"""
 MESSAGE = """
 id, conversation_id, parent_id, role, content, status, attachments, sources, usage, model, details, created_at
 """

@@ -163,3 +163,20 @@ async def test_a_turn_with_a_bot_of_another_organisation_is_not_found(chat: Chat
             content="Why?",
             attachments=[],
         )
+
+
+async def test_a_conversation_says_whether_it_is_being_answered(chat: ChatWorld) -> None:
+    bot = await chat.bot()
+    question, other = await chat.begin(bot), await chat.turn(bot)
+
+    async def running() -> set[bool]:
+        found = await chat.conversations.list(chat.acme, bot_id=None, before=None, limit=10)
+        assert [each.id for each in found] == [other.conversation_id, question.conversation_id]
+        assert found[0].running is False
+        one = await chat.conversations.get(chat.acme, question.conversation_id)
+        named = await chat.conversations.rename(chat.acme, question.conversation_id, "Ferries")
+        return {found[1].running, one.running, named.running}
+
+    assert await running() == {True}
+    await chat.finish(bot, question)
+    assert await running() == {False}

@@ -57,6 +57,8 @@ class Conversation:
     title: str
     created_at: datetime
     updated_at: datetime
+    #: Whether its last question is being answered.
+    running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

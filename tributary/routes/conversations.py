@@ -26,6 +26,7 @@ class ConversationShape(Shape):
     title: str
     created_at: datetime
     updated_at: datetime
+    running: bool = Field(description="Whether an answer is being written")
 
 
 class AttachedShape(Shape):
