@@ -2,8 +2,8 @@
 
 A signal names an organisation, a kind and ids; nothing of what stands in the rows. It leaves with the transaction that
 changed them, whoever made it, and PostgreSQL sends equal ones of a transaction once. Tables of lists tell once a
-statement. A conversation's row is written at both ends of a turn, one at a time: there a trigger of the row is cheaper,
-whose condition passes over the writes that change nothing that people see.
+statement. Conversations and messages are written one at a time, at both ends of a turn: there a trigger of the row is
+cheaper, whose condition passes over the writes that change nothing that people see.
 """
 
 from stores.postgres.migrations.sql import run
@@ -42,7 +42,12 @@ BEGIN
     RETURN NULL;
 END $$;
 
-CREATE FUNCTION tell_changed_conversation() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION tell_turn() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM tell_changed(NEW.organisation_id, 'conversation', ARRAY[NEW.conversation_id]);
+    RETURN NULL;
+END $$;
+CREATE FUNCTION tell_named_conversation() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM tell_changed(NEW.organisation_id, 'conversation', ARRAY[NEW.id]);
     RETURN NULL;
@@ -52,25 +57,18 @@ BEGIN
     PERFORM tell_changed(OLD.organisation_id, 'conversation', ARRAY[OLD.id]);
     RETURN NULL;
 END $$;
-CREATE FUNCTION tell_ended_turn() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM tell_changed(NEW.organisation_id, 'conversation', ARRAY[NEW.conversation_id]);
-    RETURN NULL;
-END $$;
 """
 
+# A conversation is made with its first question, and changes with the beginning and the end of a turn.
 CONVERSATIONS = """
-CREATE TRIGGER tell_made AFTER INSERT ON conversations
-    FOR EACH ROW EXECUTE FUNCTION tell_changed_conversation();
-CREATE TRIGGER tell_changed AFTER UPDATE ON conversations
-    FOR EACH ROW WHEN (OLD.title <> NEW.title OR OLD.updated_at <> NEW.updated_at)
-    EXECUTE FUNCTION tell_changed_conversation();
+CREATE TRIGGER tell_begun AFTER INSERT ON messages
+    FOR EACH ROW WHEN (NEW.status = 'running') EXECUTE FUNCTION tell_turn();
+CREATE TRIGGER tell_ended AFTER UPDATE ON messages
+    FOR EACH ROW WHEN (OLD.status = 'running' AND NEW.status <> 'running') EXECUTE FUNCTION tell_turn();
+CREATE TRIGGER tell_named AFTER UPDATE ON conversations
+    FOR EACH ROW WHEN (OLD.title <> NEW.title) EXECUTE FUNCTION tell_named_conversation();
 CREATE TRIGGER tell_gone AFTER DELETE ON conversations
     FOR EACH ROW EXECUTE FUNCTION tell_gone_conversation();
--- Turns that end without an answer leave the conversation's own row as it is.
-CREATE TRIGGER tell_ended AFTER UPDATE ON messages
-    FOR EACH ROW WHEN (OLD.status = 'running' AND NEW.status <> 'running')
-    EXECUTE FUNCTION tell_ended_turn();
 """
 
 
