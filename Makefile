@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
-DATA ?= ../shared/data
+DATA ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help run studio notebook test lint bench clean lock
@@ -29,8 +29,9 @@ test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" 
 	$(BIN)/mypy
 	$(BIN)/pytest --numprocesses auto --maxprocesses 4 --dist loadfile $(ARGS)
 
-bench: $(VENV)/.dev ## Measures on judged data what is promised of it (DATA=FOLDER of the sets)
-	$(BIN)/python -m bench.retrieval --data $(DATA)
+bench: $(VENV)/.dev ## Measures what Tributary costs (ARGS="--only turn,start" some; DATA=FOLDER judged sets, too)
+	@$(BIN)/tributary prepare
+	@$(BIN)/python -m bench $(if $(DATA),--data $(DATA)) $(ARGS)
 
 lint: $(VENV)/.dev ## Formats, and repairs what can be repaired
 	$(BIN)/ruff format .

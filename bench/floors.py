@@ -3,9 +3,9 @@
     python -m bench.floors bare|langserve --dsn DSN --provider URL
 
 Both embed the question, find the five nearest of a table of chunks, and call the chat model, over the clients that
-Tributary uses. `bare` is one FastAPI handler. `langserve` is a graph of three nodes with a PostgreSQL checkpointer, as
-LangServe serves it. Neither knows organisations, words, graphs, maps, citations, or a conversation that two messages
-reach at once.
+Tributary uses. `bare` is one FastAPI handler, with another beside it that only calls the model. `langserve` is a graph
+of three nodes with a PostgreSQL checkpointer, as LangServe serves it. Neither knows organisations, words, graphs, maps,
+citations, or a conversation that two messages reach at once.
 """
 
 import argparse
@@ -100,6 +100,10 @@ def bare(clients: Clients) -> FastAPI:
     async def chat(question: Question) -> dict[str, Any]:
         chunks = await clients.nearest(await clients.embed(question.message))
         return {"message": await clients.answer(question.message, chunks), "sources": chunks}
+
+    @application.post("/answer")
+    async def answer(question: Question) -> dict[str, Any]:
+        return {"message": await clients.answer(question.message, [])}
 
     return application
 

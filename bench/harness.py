@@ -1,26 +1,21 @@
-"""What the timed benchmarks share: rounds in turn, medians and spread, a client that costs little, a file beside the
-table."""
+"""What the timed benchmarks share: rounds in turn, medians and spread, and a client that costs little."""
 
 import asyncio
 import itertools
-import json
 import statistics
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import httpcore
 import orjson
 
-from bench.machine import surroundings
-
 
 @dataclass
-class Figures:
+class Timings:
     """What the rounds of one system gave. Times in seconds."""
 
     alone: list[list[float]] = field(default_factory=list)
@@ -30,6 +25,11 @@ class Figures:
     @property
     def p50(self) -> float:
         return statistics.median(percentile(times, 50) for times in self.alone)
+
+    @property
+    def apart(self) -> float:
+        """The largest distance of a round's median from that of all."""
+        return spread([percentile(times, 50) for times in self.alone])
 
     @property
     def p95(self) -> float:
@@ -137,9 +137,3 @@ async def running(*arguments: str, environment: Mapping[str, str] | None = None)
         if process.returncode is None:
             process.terminate()
         await process.wait()
-
-
-def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """The figures, and where they were taken."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"surroundings": surroundings(), **figures}, indent=1))

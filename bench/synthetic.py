@@ -5,7 +5,6 @@ import itertools
 import random
 
 import numpy as np
-from rich.progress import Progress
 
 from bench.collection import SplitDocument, fill
 from bench.datasets import BenchDocument
@@ -37,11 +36,16 @@ def question() -> str:
     return f"What does {random.choice(_NAMES)} {random.choice(_NAMES)} say of {' '.join(words)}?"
 
 
+def words(chance: random.Random, count: int) -> str:
+    """As frequent as in the texts."""
+    return " ".join(chance.choices(_VOCABULARY, cum_weights=_WEIGHTS, k=count))
+
+
 def _text(chance: random.Random) -> str:
     sentences = []
     for _ in range(WORDS // 12):
         name = f"{chance.choice(_NAMES)} {chance.choice(_NAMES)}"
-        sentences.append(f"{name} {' '.join(chance.choices(_VOCABULARY, cum_weights=_WEIGHTS, k=10))}.")
+        sentences.append(f"{name} {words(chance, 10)}.")
     return " ".join(sentences)
 
 
@@ -55,12 +59,11 @@ def _document(number: int, chance: random.Random) -> SplitDocument:
     return SplitDocument(BenchDocument(f"paper-{number}.md", parsed, paged=False), chunks)
 
 
-async def write_knowledge_base(server: Server, chunks: int, progress: Progress) -> str:
+async def write_knowledge_base(server: Server, chunks: int, *, seed: int = 11) -> str:
     """Its id. Entities and relations come from the local extractor."""
-    chance = random.Random(11)
+    chance = random.Random(seed)
     documents = await asyncio.to_thread(lambda: [_document(each, chance) for each in range(chunks // CHUNKS)])
     vectors: Vectors = np.stack([vector_of(text) for each in documents for text in each.texts])
-    progress.add_task(f"writing {chunks:,} chunks", total=None)
     engine = PostgresGraphEngine(server.database)
     base, _ = await fill(server.database, server.organisation.id, _Made(), documents, vectors, graph=engine)  # type: ignore[arg-type]
     return str(base.id)

@@ -1,103 +1,124 @@
 """What does a turn cost, beside the least that answers a question at all?
 
-    python -m bench.turn [--rounds 5] [--turns 60] [--parallel 16] [--chunks 5000] [--json FILE]
+    python -m bench.turn [--rounds 5] [--turns 60] [--parallel 16] [--chunks 5000] [--apart] [--json FILE]
 
 From HTTP request to HTTP answer: a turn of Tributary with four branches over one knowledge base, over REST and over
 LangServe, beside the two floors of `bench.floors`, which do an embedding, a vector query and a chat call. Models are
 `bench.instant`; all stand on one PostgreSQL. Systems take turns, so that all meet the same other load.
+
+`--apart` also times turns that leave something out, one by one: what a turn costs is what they lack.
 """
 
 import argparse
 import asyncio
-import json
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 import psutil
 import psycopg
 from pgvector.psycopg import register_vector
 from psycopg.conninfo import make_conninfo
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
-from bench.harness import Call, Client, Figures, one_by_one, running, side_by_side, spread, write_json
-from bench.machine import surroundings
-from bench.server import Server, serving
+from bench.figures import Bound, Figure, Report
+from bench.harness import Call, Client, Timings, one_by_one, percentile, running, side_by_side
+from bench.instant import DIMENSION, vector_of
+from bench.memory import megabytes
+from bench.server import Server, serving_on_instant
+from bench.steps import Steps, bench_parser, run
 from bench.synthetic import question, write_knowledge_base
 from stores.postgres.vector_values import half_vector
 
-MODEL = "openai/instant"
 WARMING = 20
-FLOOR, OURS = "LangServe graph of 3 nodes", "Tributary over REST"
+BARE, FLOOR = "a bare handler", "a LangServe graph of 3 nodes"
+REST, LANGSERVE = "over REST", "over LangServe"
+#: Of `--apart`: the model's call alone, the graph around it, and the branches; a turn has its conversation besides.
+CALL, GRAPH, BRANCHES = "a bare call of the model", "nothing stored, no knowledge base", "nothing stored"
 #: How much of the floor's time a turn may take, and how often its requests a second it must answer.
-BOUNDS = {OURS: (0.85, 1.3), "Tributary over LangServe": (1.0, 1.0)}
-console = Console()
+BOUNDS = {REST: (Bound(0.85), Bound(1.3, least=True)), LANGSERVE: (Bound(1.0), Bound(1.0, least=True))}
+FIRST_TOKEN_BOUND = Bound(1.0)
 
 
 @dataclass(frozen=True)
 class System:
+    """`apart`: it is timed one by one alone."""
+
     name: str
     call: Call
     process: int
+    apart: bool = False
 
 
-async def main_run(options: argparse.Namespace) -> None:
+@dataclass
+class Found:
+    """By the system's name: seconds, and MB of its process; and seconds to the first tokens of streams."""
+
+    timings: dict[str, Timings] = field(default_factory=dict)
+    memory: dict[str, float] = field(default_factory=dict)
+    first: list[float] = field(default_factory=list)
+
+
+async def measure(options: argparse.Namespace, steps: Steps) -> Report:
+    random.seed(7)
+    systems_at_most = 7 if options.apart else 4
+    steps.expect(4 + systems_at_most * (options.rounds + 1))
     async with AsyncExitStack() as stack:
-        provider, _ = await stack.enter_async_context(running("bench.instant"))
-        environment = {
-            "OPENAI_BASE_URL": provider,
-            "OPENAI_API_KEY": "instant",
-            "TRIBUTARY_CHAT_MODEL": MODEL,
-            "TRIBUTARY_EMBEDDING": MODEL,
-        }
-        server = await stack.enter_async_context(serving(**environment))
-        with Progress(console=console, transient=True) as progress:
-            base = await write_knowledge_base(server, options.chunks, progress)
-        bot = await _bot(server, base)
-        systems = [system async for system in _systems(stack, server, provider, bot, options.chunks)]
-        figures = await measure(systems, options)
-        first = await _first_token(server, bot, options.turns)
-        memory = {system.name: _megabytes(system.process) for system in systems}
-    report(figures, first, memory, options)
+        server, provider = await stack.enter_async_context(serving_on_instant())
+        steps.begin(f"writing {options.chunks:,} chunks")
+        base = await write_knowledge_base(server, options.chunks)
+        dsn = await asyncio.to_thread(_floor_database, server.database.dsn, options.chunks)
+        steps.advance(3)
+        systems = await _floors(stack, provider, dsn) + await _ours(stack, server, base)
+        chosen = [each for each in systems if options.apart or not each.apart]
+        found = Found(timings=await measure_systems(chosen, options, steps))
+        steps.begin("first tokens")
+        found.first = await _first_token(server, await server.new_bot([base]), options.turns)
+        steps.advance()
+        found.memory = {each.name: megabytes([psutil.Process(each.process)]) for each in chosen}
+    return report(found, options)
 
 
-async def _bot(server: Server, base: str) -> str:
-    made = await server.client.post("/api/bots", json={"name": "bench", "knowledgeBaseIds": [base], "model": MODEL})
-    return str(made.raise_for_status().json()["id"])
+async def _floors(stack: AsyncExitStack, provider: str, dsn: str) -> list[System]:
+    client = await stack.enter_async_context(_client({}))
+    arguments = "--dsn", dsn, "--provider", provider
+    bare, bare_process = await stack.enter_async_context(running("bench.floors", "bare", *arguments))
+    graph, graph_process = await stack.enter_async_context(running("bench.floors", "langserve", *arguments))
+    return [
+        System(BARE, lambda: client.post(f"{bare}/chat", {"message": question()}), bare_process),
+        System(FLOOR, lambda: client.post(f"{graph}/graph/invoke", {"input": {"message": question()}}), graph_process),
+        System(CALL, lambda: client.post(f"{bare}/answer", {"message": question()}), bare_process, apart=True),
+    ]
 
 
-async def _systems(
-    stack: AsyncExitStack, server: Server, provider: str, bot: str, chunks: int
-) -> AsyncIterator[System]:
-    dsn = await asyncio.to_thread(_floor_database, server.database.dsn, chunks)
-    for floor, name, path in (("bare", "bare handler", "/chat"), ("langserve", FLOOR, "/graph/invoke")):
-        arguments = "bench.floors", floor, "--dsn", dsn, "--provider", provider
-        url, process = await stack.enter_async_context(running(*arguments))
-        client = await stack.enter_async_context(_client({}))
-        yield System(name, _floor_call(client, f"{url}{path}", wrapped=floor == "langserve"), process)
-    ours = await stack.enter_async_context(_client({"authorization": server.client.headers["authorization"]}))
-    url = str(server.client.base_url).rstrip("/")
-    yield System(OURS, lambda: ours.post(f"{url}/api/bots/{bot}/chat", {"message": question()}), server.process.pid)
+async def _ours(stack: AsyncExitStack, server: Server, base: str) -> list[System]:
+    bot, unknowing = await server.new_bot([base]), await server.new_bot([])
+    client = await stack.enter_async_context(_client(server.authorization))
+
+    async def over_rest() -> object:
+        return await client.post(f"{server.url}/api/bots/{bot}/chat", {"message": question()})
 
     async def over_langserve() -> None:
-        answer = await ours.post(f"{url}/graphs/chat/invoke", {"input": {"message": question(), "botId": bot}})
+        body = {"input": {"message": question(), "botId": bot}}
+        answer = await client.post(f"{server.url}/graphs/chat/invoke", body)
         if "sources" not in answer["output"]:
             raise RuntimeError(f"no answer over LangServe: {answer}")
 
-    yield System("Tributary over LangServe", over_langserve, server.process.pid)
+    def completing(model: str) -> Call:
+        def call() -> Any:
+            body = {"model": model, "messages": [{"role": "user", "content": question()}]}
+            return client.post(f"{server.url}/v1/chat/completions", body)
 
+        return call
 
-def _floor_call(client: Client, url: str, *, wrapped: bool) -> Call:
-    def call() -> Any:
-        body = {"message": question()}
-        return client.post(url, {"input": body} if wrapped else body)
-
-    return call
+    process = server.process.pid
+    return [
+        System(REST, over_rest, process),
+        System(LANGSERVE, over_langserve, process),
+        System(GRAPH, completing(unknowing), process, apart=True),
+        System(BRANCHES, completing(bot), process, apart=True),
+    ]
 
 
 @asynccontextmanager
@@ -109,8 +130,6 @@ async def _client(headers: Mapping[str, str]) -> AsyncIterator[Client]:
 
 def _floor_database(dsn: str, chunks: int) -> str:
     """A database of its own with as many chunks as the knowledge base, in a table that is read as quickly as can be."""
-    from bench.instant import DIMENSION, vector_of
-
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("CREATE DATABASE floors")
     floors = make_conninfo(dsn, dbname="floors")
@@ -129,77 +148,94 @@ def _floor_database(dsn: str, chunks: int) -> str:
     return floors
 
 
-async def measure(systems: list[System], options: argparse.Namespace) -> dict[str, Figures]:
-    figures = {system.name: Figures() for system in systems}
-    with Progress(console=console, transient=True) as progress:
-        task = progress.add_task("turns", total=len(systems) * (options.rounds + 1))
-        for system in systems:
-            await side_by_side(system.call, WARMING, 4)
-            progress.advance(task)
-        for number in range(options.rounds):
-            # Nobody is always the first.
-            for system in systems[number % len(systems) :] + systems[: number % len(systems)]:
-                mine = figures[system.name]
-                mine.alone.append(await one_by_one(system.call, options.turns))
-                times, rate = await side_by_side(system.call, options.turns * 4, options.parallel)
-                mine.beside.append(times)
-                mine.rates.append(rate)
-                progress.advance(task)
-    return figures
+async def measure_systems(systems: list[System], options: argparse.Namespace, steps: Steps) -> dict[str, Timings]:
+    timings = {system.name: Timings() for system in systems}
+    for system in systems:
+        steps.begin(f"warming {system.name}")
+        await side_by_side(system.call, WARMING, 4)
+        steps.advance()
+    for number in range(options.rounds):
+        # Nobody is always the first.
+        for system in systems[number % len(systems) :] + systems[: number % len(systems)]:
+            steps.begin(f"round {number + 1}, {system.name}")
+            await _round(system, timings[system.name], options)
+            steps.advance()
+    return timings
+
+
+async def _round(system: System, mine: Timings, options: argparse.Namespace) -> None:
+    mine.alone.append(await one_by_one(system.call, options.turns))
+    if not system.apart:
+        times, rate = await side_by_side(system.call, options.turns * 4, options.parallel)
+        mine.beside.append(times)
+        mine.rates.append(rate)
 
 
 async def _first_token(server: Server, bot: str, turns: int) -> list[float]:
     """Seconds to the first token of a streamed answer."""
-    url = f"{str(server.client.base_url).rstrip('/')}/api/bots/{bot}/chat"
-    async with _client({"authorization": server.client.headers["authorization"]}) as client:
+    url = f"{server.url}/api/bots/{bot}/chat"
+    async with _client(server.authorization) as client:
         return [await client.first(url, {"message": question()}, b"event: token") for _ in range(turns)]
 
 
-def _megabytes(process: int) -> float:
-    found = psutil.Process(process).memory_full_info()
-    return float(getattr(found, "pss", found.rss)) / 2**20
-
-
-def report(
-    figures: Mapping[str, Figures], first: list[float], memory: Mapping[str, float], options: argparse.Namespace
-) -> None:
-    floor = figures[FLOOR]
-    table = Table(title=f"a turn over {options.chunks:,} chunks; {options.rounds} rounds, medians")
-    for column in ("", "p50 ms", "p95 ms", f"p95 at {options.parallel}", "requests/s", "± of p50", "MB"):
-        table.add_column(column, justify="right" if column else "left", no_wrap=True)
-    table.add_column("p50 to floor")
-    table.add_column("rate to floor")
-    for name, mine in figures.items():
-        times = (f"{1000 * each:.1f}" for each in (mine.p50, mine.p95, mine.beside_p95))
-        apart = spread([each[len(each) // 2] for each in map(sorted, mine.alone)])
-        ratios = f"{mine.p50 / floor.p50:.2f}", f"{mine.rate / floor.rate:.2f}"
-        table.add_row(name, *times, f"{mine.rate:.1f}", f"{apart:.0%}", f"{memory[name]:.0f}", *ratios)
-    console.print(table)
+def report(found: Found, options: argparse.Namespace) -> Report:
+    timings, floor = found.timings, found.timings[FLOOR]
+    figures = [each for name in (BARE, FLOOR, *BOUNDS) for each in _own(name, timings[name], options)]
     for name, (slowest, most) in BOUNDS.items():
-        mine = figures[name]
-        console.print(
-            f"{name}: p50 {mine.p50 / floor.p50:.2f} of the floor's (at most {slowest}), "
-            f"{mine.rate / floor.rate:.2f} × its requests a second (at least {most})"
-        )
-    median = sorted(first)[len(first) // 2]
-    console.print(f"first streamed token after {1000 * median:.1f} ms, {median / floor.p50:.2f} of the floor's answer")
-    console.print(json.dumps(surroundings()), highlight=False, soft_wrap=True)
-    ready = {
-        name: {"p50": mine.p50, "p95": mine.p95, "beside_p95": mine.beside_p95, "rate": mine.rate, "rates": mine.rates}
-        for name, mine in figures.items()
+        mine = timings[name]
+        figures.append(Figure(f"turn: p50 {name} ÷ {FLOOR}", mine.p50 / floor.p50, "×", slowest, mine.apart))
+        rate = mine.rate / floor.rate
+        figures.append(Figure(f"turn: rate {name} at {options.parallel} ÷ {FLOOR}", rate, "×", most))
+    first = percentile(found.first, 50)
+    figures.append(Figure("turn: first streamed token, p50", 1000 * first, "ms"))
+    figures.append(
+        Figure(f"turn: first streamed token ÷ whole answer of {FLOOR}", first / floor.p50, "×", FIRST_TOKEN_BOUND)
+    )
+    figures += [Figure(f"turn: memory, {name}", found.memory[name], "MB") for name in (BARE, FLOOR, REST)]
+    if options.apart:
+        figures += _apart(timings)
+    return Report("turn", figures, {"systems": _details(timings), "first_token": first, "memory_mb": found.memory})
+
+
+def _own(name: str, mine: Timings, options: argparse.Namespace) -> list[Figure]:
+    parallel = f"at {options.parallel} in parallel"
+    return [
+        Figure(f"turn: {name}, p50 alone", 1000 * mine.p50, "ms", None, mine.apart),
+        Figure(f"turn: {name}, p95 alone", 1000 * mine.p95, "ms"),
+        Figure(f"turn: {name}, p95 {parallel}", 1000 * mine.beside_p95, "ms"),
+        Figure(f"turn: {name}, {parallel}", mine.rate, "/s"),
+    ]
+
+
+def _apart(timings: Mapping[str, Timings]) -> list[Figure]:
+    """What each part adds to the median."""
+    call, graph, branches = (timings[name].p50 for name in (CALL, GRAPH, BRANCHES))
+    parts = {
+        "a request with its call of the model": call,
+        "the graph around the call": graph - call,
+        "four branches, with the question's embedding": branches - graph,
+        "the conversation: its queue, rows and checkpoint": timings[REST].p50 - branches,
     }
-    write_json(options.json, {"systems": ready, "first_token": median, "memory_mb": dict(memory)})
+    return [Figure(f"turn: of it {name}", 1000 * seconds, "ms") for name, seconds in parts.items()]
+
+
+def _details(timings: Mapping[str, Timings]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for name, mine in timings.items():
+        told[name] = {"p50": mine.p50, "p95": mine.p95}
+        if mine.rates:
+            told[name] |= {"beside_p95": mine.beside_p95, "rate": mine.rate, "rates": mine.rates}
+    return told
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = bench_parser("turn", __doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--turns", type=int, default=60, help="of a round, one by one; four times as many in parallel")
     parser.add_argument("--parallel", type=int, default=16)
     parser.add_argument("--chunks", type=int, default=5000)
-    parser.add_argument("--json", type=Path, default=Path("build/bench/turn.json"))
-    random.seed(7)
-    asyncio.run(main_run(parser.parse_args()))
+    parser.add_argument("--apart", action="store_true", help="says what each part of a turn costs, too")
+    run(parser, measure)
 
 
 if __name__ == "__main__":
