@@ -1,4 +1,4 @@
-"""Figures that are looked up when somebody asks for them: connections of pools, and the queue of documents."""
+"""Figures that are looked up when somebody asks for them: connections of pools, tasks, and the queue of documents."""
 
 import asyncio
 import time
@@ -30,12 +30,14 @@ class Gauges(Collector):
         self._fresh = fresh
         self._depth: Mapping[str, int] = {}
         self._asked = -fresh
+        self._tasks = 0
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
 
     async def exposition(self) -> bytes:
         """All figures of this process in Prometheus' text format. Without the database those of the queue are left
         out: an old length would look like a new one."""
+        self._tasks = len(asyncio.all_tasks())
         if time.monotonic() - self._asked >= self._fresh:
             self._asked = time.monotonic()
             self._depth = await self._ask()
@@ -61,6 +63,9 @@ class Gauges(Collector):
             waiting.add_metric((name,), sizes["waiting"])
         yield connections
         yield waiting
+        tasks = GaugeMetricFamily("tributary_event_loop_tasks", "Tasks of the event loop that have not ended")
+        tasks.add_metric((), self._tasks)
+        yield tasks
         if self._depth:
             queue = GaugeMetricFamily("tributary_ingestion_queue", "Documents in the queue", labels=("state",))
             for state, count in self._depth.items():

@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import socket
 from collections.abc import Mapping
@@ -37,6 +38,21 @@ async def test_pools_and_the_queue_are_told() -> None:
     assert 'tributary_pool_waiting{pool="stores"} 3.0' in text
     assert 'tributary_ingestion_queue{state="waiting"} 7.0' in text
     assert text.count("# TYPE tributary_turns_total") == 1
+
+
+async def test_the_tasks_of_the_event_loop_are_counted() -> None:
+    waiting = asyncio.create_task(asyncio.Event().wait())
+    gauges = gauges_of(Queue())
+    with_it = (await gauges.exposition()).decode()
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    without = (await gauges.exposition()).decode()
+    assert _tasks(with_it) == _tasks(without) + 1
+
+
+def _tasks(text: str) -> int:
+    [line] = [each for each in text.splitlines() if each.startswith("tributary_event_loop_tasks ")]
+    return int(float(line.split()[1]))
 
 
 async def test_however_often_it_is_scraped_the_database_is_asked_now_and_then() -> None:
