@@ -4,6 +4,7 @@ import { address, path } from "../../lib/api.js";
 import { html, useState } from "../../lib/html.js";
 import { size } from "../../lib/format.js";
 import { Icon } from "../../parts/icon.js";
+import { whyNotSent } from "./left_out.js";
 
 const PICTURE = /\.(jpe?g|png|webp)$/i;
 const SOUND = /\.(mp3|wav)$/i;
@@ -21,7 +22,7 @@ export function Attached({ files, notSent = [] }) {
       ${files.map((file) => html`
         <li key=${file.id}>
           <${File} file=${file} />
-          ${notSent.filter((each) => each.id === file.id).map((each) => html`<p class="reason"><${Icon} name="note" />The model did not get it: ${each.reason}</p>`)}
+          ${notSent.filter((each) => each.id === file.id).map((each) => html`<p class="reason"><${Icon} name="note" />The model did not get it: ${whyNotSent(each.reason)}</p>`)}
         </li>`)}
     </ul>`;
 }

@@ -10,6 +10,16 @@ const BRANCHES = {
   graph: "the knowledge graph",
 };
 
+const NOT_SENT = {
+  unsupported: "it takes no files of this kind",
+  too_large: "too large to be sent",
+  missing: "its content is gone",
+  unreadable: "it can't be read",
+};
+
+/** Why the model did not get a file. */
+export const whyNotSent = (/** @type {string} */ reason) => NOT_SENT[reason] ?? reason;
+
 /** @param {{message: any}} props */
 export function LeftOut({ message }) {
   const { degraded = [], notSent = [] } = message;
@@ -27,7 +37,7 @@ export function LeftOut({ message }) {
         <${Icon} name="note" />
         <div>
           <p>The model did not see:</p>
-          <ul>${notSent.map((each) => html`<li><bdi>${each.filename}</bdi>: ${each.reason}</li>`)}</ul>
+          <ul>${notSent.map((each) => html`<li><bdi>${each.filename}</bdi>: ${whyNotSent(each.reason)}</li>`)}</ul>
         </div>
       </div>`}`;
 }
