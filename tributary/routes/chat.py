@@ -1,10 +1,12 @@
 """Asking a bot (SPEC §2): the answer at once, or as it is written."""
 
 import asyncio
-from typing import Any
+import re
+from collections.abc import Coroutine
+from typing import Annotated, Any
 
 import orjson
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -23,9 +25,12 @@ from tributary.turns.runner import TurnRequest
 
 router = APIRouter(tags=["chat"], responses=problems())
 
-#: Seconds for which a stream holds its headers back, so that an early failure is a real HTTP error. After them it
-#: begins with what there is, and keeps the connection alive while the model thinks.
+#: Seconds for which a stream holds its headers back until the question is stored, so that a refusal is a real HTTP
+#: error. After them it begins with what there is, and keeps the connection alive while the model thinks.
 PATIENCE = 15.0
+#: Seconds for which it then waits for the answer to begin, so that a model that fails at once is an HTTP error, too. A
+#: client that would rather know at once how far the turn is asks for less: `Prefer: wait=0`.
+QUICK = 3.0
 KEEP_ALIVE = 10
 #: Header of a stream: the conversation that can be stopped or joined while its first answer is still being written.
 CONVERSATION = "X-Conversation-Id"
@@ -70,6 +75,15 @@ class AnswerShape(Shape):
 _EVENTS = events("`status`, `token`, `sources`, `usage`, then one `done` (an answer) or one `error` (a problem)")
 #: How a turn can fail, in whichever way it is asked for.
 _FAILURES = problems(403, 409, 413, 429, 502, 504)
+_WAIT = re.compile(r"(?:^|[\s,;])wait\s*=\s*(\d{1,6})(?!\w)")
+Prefer = Annotated[
+    str | None,
+    Header(
+        max_length=500,
+        description="`wait=N` (RFC 7240), of a stream: its headers come N seconds after the question was stored at "
+        f"the latest; {QUICK:g} where nothing is said, {PATIENCE:g} at most. A failure that comes later is an event",
+    ),
+]
 _NAMED = {CONVERSATION: {"schema": {"type": "string"}, "description": "Of a stream: the id of its conversation"}}
 
 
@@ -79,10 +93,16 @@ _NAMED = {CONVERSATION: {"schema": {"type": "string"}, "description": "Of a stre
     responses={**_FAILURES, 200: {"description": "The answer", "headers": _NAMED, "content": _EVENTS}},
 )
 async def chat(
-    bot_id: str, body: ChatBody, request: Request, caller: CallerOf, services: ServicesOf, key: Key = None
+    bot_id: str,
+    body: ChatBody,
+    request: Request,
+    caller: CallerOf,
+    services: ServicesOf,
+    key: Key = None,
+    prefer: Prefer = None,
 ) -> Response:
     """One turn. With `Accept: text/event-stream` the same turn as server-sent events: `status`, `token`, `sources`,
-    `usage`, then one `done` or one `error`."""
+    `usage`, then one `done` or one `error`. A turn that is refused is an HTTP error either way."""
     require_message_length(body.message)
     turn_request = TurnRequest(
         organisation_id=caller.organisation_id,
@@ -94,7 +114,7 @@ async def chat(
     )
     streamed = "text/event-stream" in request.headers.get("accept", "")
     if streamed and key is None:
-        return await stream_turn(services.turns.start(turn_request))
+        return await stream_turn(services.turns.start(turn_request), wait=preferred_wait(prefer))
     if streamed:
         raise InvalidRequest("An Idempotency-Key replays a whole result: ask for it without a stream")
     return await once(
@@ -122,11 +142,17 @@ async def _answer(services: Services, request: TurnRequest) -> Result:
     return 200, dict(turn.response)
 
 
-async def stream_turn(turn: TurnLog) -> Response:
-    """The turn's events. One that is refused before its answer begins is an HTTP error."""
-    waiting = asyncio.ensure_future(turn.begun())
-    await asyncio.wait((waiting,), timeout=PATIENCE)
-    waiting.cancel()
+def preferred_wait(prefer: str | None) -> float:
+    """Seconds that the header `Prefer` asks a stream to hold its headers back for."""
+    found = _WAIT.search(prefer or "")
+    return min(float(found[1]), PATIENCE) if found else QUICK
+
+
+async def stream_turn(turn: TurnLog, *, wait: float = QUICK) -> Response:
+    """The turn's events. One that is refused, or that fails within `wait` seconds before its answer begins, is an HTTP
+    error."""
+    if await _within(PATIENCE, _stored(turn)):
+        await _within(wait, turn.begun())
     if turn.problem is not None and not turn.answering:
         return problem_response(turn.problem)
 
@@ -138,6 +164,21 @@ async def stream_turn(turn: TurnLog) -> Response:
     return EventSourceResponse(told(), ping=KEEP_ALIVE, headers=headers)
 
 
+async def _stored(turn: TurnLog) -> None:
+    """Returns once the question is stored, and the turn refused no more, or with the turn's end."""
+    while not turn.question_id and not turn.ended:
+        await turn.more(len(turn.after(0)))
+
+
+async def _within(seconds: float, work: Coroutine[Any, Any, None]) -> bool:
+    """Whether the work is done by then; otherwise it is given up."""
+    waiting = asyncio.ensure_future(work)
+    await asyncio.wait((waiting,), timeout=seconds)
+    done = waiting.done()
+    waiting.cancel()
+    return done
+
+
 @router.get(
     "/api/conversations/{conversation_id}/stream",
     response_class=EventSourceResponse,
@@ -147,7 +188,7 @@ async def join(conversation_id: str, caller: CallerOf, services: ServicesOf) -> 
     """The running answer of a conversation, from its first token on, whichever process writes it."""
     identifier = parse_id("conversation", conversation_id)
     await services.conversations.get(caller.organisation_id, identifier)
-    return await stream_turn(await services.relays.join(caller.organisation_id, identifier))
+    return await stream_turn(await services.relays.join(caller.organisation_id, identifier), wait=0)
 
 
 class StopShape(Shape):

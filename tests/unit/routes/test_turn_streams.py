@@ -10,7 +10,7 @@ import pytest
 from starlette.types import Message
 
 from nodes.chat.state import ChatResponse
-from tributary.domain.errors import ProviderError
+from tributary.domain.errors import ProviderError, WrongToken
 from tributary.routes import chat
 from tributary.turns.events import RunningTurn
 
@@ -23,8 +23,8 @@ class Listener:
         self.text = ""
         self._changed = asyncio.Event()
 
-    async def hear(self, turn: RunningTurn) -> None:
-        response = await chat.stream_turn(turn)
+    async def hear(self, turn: RunningTurn, *, wait: float = 0.02) -> None:
+        response = await chat.stream_turn(turn, wait=wait)
         await response({"type": "http", "method": "POST", "headers": []}, self._receive, self._send)
 
     async def until(self, text: str) -> None:
@@ -121,3 +121,65 @@ async def test_two_who_listen_hear_the_same_from_the_first_event(turn: RunningTu
     await hearing
     assert first.events == second.events
     assert [name for name, _ in first.events] == ["token", "token", "done"]
+
+
+def store(turn: RunningTurn) -> None:
+    turn.question_id = "q"
+    turn.publish("status", {"node": "record_question", "state": "finished"})
+
+
+async def test_a_stream_begins_with_the_stored_question_where_that_is_preferred(
+    turn: RunningTurn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "PATIENCE", 60.0)
+    listener = Listener()
+    hearing = asyncio.create_task(listener.hear(turn, wait=0))
+    store(turn)
+    await listener.until("record_question")
+    turn.fail(ProviderError("overloaded").problem())
+    await hearing
+    assert listener.status == 200
+    assert [name for name, _ in listener.events] == ["status", "error"]
+
+
+async def test_a_turn_that_is_refused_before_its_question_is_stored_is_an_http_error_however_it_is_asked_for(
+    turn: RunningTurn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "PATIENCE", 60.0)
+    listener = Listener()
+    hearing = asyncio.create_task(listener.hear(turn, wait=0))
+    turn.publish("status", {"node": "validate_attachments", "state": "started"})
+    await asyncio.sleep(0)
+    turn.fail(WrongToken("no").problem())
+    await hearing
+    assert (listener.status, json.loads(listener.text)["code"]) == (403, "wrong_token")
+
+
+async def test_a_model_that_fails_soon_after_the_question_was_stored_is_an_http_error(
+    turn: RunningTurn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "PATIENCE", 60.0)
+    listener = Listener()
+    store(turn)
+    hearing = asyncio.create_task(listener.hear(turn, wait=60))
+    await asyncio.sleep(0)
+    turn.fail(ProviderError("refused").problem())
+    await hearing
+    assert listener.status == 502
+
+
+@pytest.mark.parametrize(
+    ("prefer", "wait"),
+    [
+        (None, chat.QUICK),
+        ("wait=0", 0),
+        ("respond-async, wait=7; x=y", 7),
+        ("wait=999999", 15.0),
+        ("wait=soon, await=2", chat.QUICK),
+    ],
+)
+def test_the_preferred_wait_is_read_as_rfc_7240_writes_it(
+    prefer: str | None, wait: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "PATIENCE", 15.0)
+    assert chat.preferred_wait(prefer) == wait
