@@ -1,5 +1,6 @@
 /** Starts the page. */
 
+import { listen } from "./lib/changes.js";
 import { html, render } from "./lib/html.js";
 import { loadSession } from "./lib/session.js";
 import { complain } from "./lib/toasts.js";
@@ -10,3 +11,4 @@ for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event
 
 render(html`<${Shell} />`, document.getElementById("app"));
 loadSession().catch(complain);
+listen();

@@ -2,11 +2,19 @@
 
 /** @typedef {{status: number, code: string, detail: string, title?: string, retryAfter?: number}} ProblemBody */
 
+/** How long it is best to wait, where the server says so. @param {ProblemBody} body */
+function waitOf({ retryAfter }) {
+  if (!retryAfter) return "";
+  const [count, unit] = retryAfter < 90 ? [retryAfter, "second"] : retryAfter < 5400 ? [retryAfter / 60, "minute"] : [retryAfter / 3600, "hour"];
+  const rounded = Math.ceil(count);
+  return `Try again in ${rounded} ${unit}${rounded === 1 ? "" : "s"}`;
+}
+
 /** RFC 9457: `code` is for programs, `detail` (also `message`) for people. */
 export class Problem extends Error {
   /** @param {ProblemBody & Record<string, unknown>} body */
   constructor(body) {
-    super(body.detail || body.title || "Something failed");
+    super([body.detail || body.title || "Something failed", waitOf(body)].filter(Boolean).join(". "));
     this.name = "Problem";
     this.body = body;
     this.status = body.status;

@@ -5,24 +5,31 @@ import { call, unreachable } from "./api.js";
 /** @typedef {{event: string, data: any}} ServerEvent */
 
 /**
- * Opens a stream. Failures before its first event are thrown as problems.
+ * Opens a stream, which begins as soon as it can be no more refused. A refusal is thrown as a problem.
  * @param {string} method
  * @param {string} path
  * @param {{body?: unknown, signal?: AbortSignal}} [options]
  */
 export const openStream = (method, path, options = {}) =>
-  call(method, path, { ...options, headers: { Accept: "text/event-stream" } });
+  call(method, path, { ...options, headers: { Accept: "text/event-stream", Prefer: "wait=0" } });
+
+/** Milliseconds without a byte, of several comments that keep connections alive, after which a connection is dead. */
+const SILENCE = 45_000;
 
 /**
- * The events of a response, as they come. Comments, which keep connections alive, are passed over.
+ * The events of a response, as they come. Comments are passed over; a connection that went silent, as after a computer
+ * slept, has ended.
  * @param {Response} response
  * @returns {AsyncGenerator<ServerEvent>}
  */
 export async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
+  let watch = 0;
   try {
     for (;;) {
+      clearTimeout(watch);
+      watch = setTimeout(() => void reader.cancel(), SILENCE);
       const { done, value } = await reader.read();
       if (done) return;
       const blocks = (rest + value).split(/\r?\n\r?\n/);
@@ -35,6 +42,7 @@ export async function* eventsOf(response) {
   } catch (error) {
     throw error instanceof TypeError ? unreachable() : error;
   } finally {
+    clearTimeout(watch);
     reader.cancel().catch(() => {});
   }
 }
@@ -75,9 +83,9 @@ export async function follow(path, { signal, onEvent, isLast, onOpen }) {
   }
 }
 
-/** @param {number} milliseconds @param {AbortSignal} signal */
-const pause = (milliseconds, signal) =>
+/** @param {number} milliseconds @param {AbortSignal} [signal] ends it early @returns {Promise<void>} */
+export const pause = (milliseconds, signal) =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    signal?.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
   });

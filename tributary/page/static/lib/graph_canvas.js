@@ -2,14 +2,19 @@
  * A knowledge graph on a canvas: drawn, dragged, brought nearer, and chosen from. `tributary graph --html` puts this module
  * into its file as it stands, without its `export`; so it imports nothing.
  * @typedef {{name: string, type: string, mentions: number, x: number, y: number, size: number, near: GraphEdge[]}} GraphNode
- * @typedef {{source: GraphNode, target: GraphNode, relation: string, weight: number}} GraphEdge
- * @typedef {{text: string, line: string, lit: string, quiet: string}} Inks
+ * @typedef {{source: GraphNode, target: GraphNode, relation: string, weight: number, rank: number}} GraphEdge
+ * @typedef {{text: string, line: string, lit: string, quiet: string, ground: string}} Inks
  */
 
-/** Tells each node its edges and its size. @param {any[]} nodes @param {any[]} edges they hold nodes, not ids */
+/**
+ * Tells each node its edges and its size, and each edge how many before it join the same two.
+ * @param {any[]} nodes @param {any[]} edges they hold nodes, not ids
+ */
 export function connect(nodes, edges) {
   for (const node of nodes) Object.assign(node, { near: [], size: 4 + 2.2 * Math.log1p(node.mentions) });
   for (const edge of edges) {
+    const ends = [edge.source, edge.target];
+    edge.rank = edge.source.near.filter((other) => ends.includes(other.source) && ends.includes(other.target)).length;
     edge.source.near.push(edge);
     if (edge.target !== edge.source) edge.target.near.push(edge);
   }
@@ -81,7 +86,7 @@ export class GraphCanvas {
     pen.globalAlpha = 1;
   }
 
-  drawEdge({ source, target, relation, weight }, lit) {
+  drawEdge({ source, target, relation, weight, rank }, lit) {
     const { pen, view, ink } = this;
     pen.globalAlpha = lit ? 0.9 : this.chosen ? 0.06 : 0.3;
     pen.strokeStyle = lit ? ink.lit : ink.line;
@@ -97,7 +102,17 @@ export class GraphCanvas {
     if (!lit || source === target) return;
     pen.font = `${11 / view.scale}px system-ui, sans-serif`;
     pen.fillStyle = ink.quiet;
-    pen.fillText(shortened(relation, 30), (source.x + target.x) / 2, (source.y + target.y) / 2);
+    this.write(shortened(relation, 30), (source.x + target.x) / 2, (source.y + target.y) / 2 + (13 * rank) / view.scale);
+  }
+
+  /** A text that lines behind it do not strike through. */
+  write(text, x, y) {
+    const { pen, view, ink } = this;
+    pen.strokeStyle = ink.ground;
+    pen.lineWidth = 3 / view.scale;
+    pen.lineJoin = "round";
+    pen.strokeText(text, x, y);
+    pen.fillText(text, x, y);
   }
 
   /** Names where there is room: the most mentioned first, none over another. */
@@ -117,7 +132,7 @@ export class GraphCanvas {
         for (const line of [row - 1, row, row + 1]) taken.add(`${column},${line}`);
       }
       pen.globalAlpha = 1;
-      pen.fillText(text, node.x + node.size + 3 / view.scale, node.y + 4 / view.scale);
+      this.write(text, node.x + node.size + 3 / view.scale, node.y + 4 / view.scale);
     }
   }
 

@@ -1,6 +1,7 @@
 /** What stands around every room: navigation, the room's own list, the panel, messages. */
 
 import { address } from "../lib/api.js";
+import { connected } from "../lib/changes.js";
 import { html, signal, useEffect, useErrorBoundary } from "../lib/html.js";
 import { href, route } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -38,6 +39,7 @@ export function Shell() {
       <${Foot} />
     </div>
     ${menu.value && html`<div class="veil" onClick=${() => (menu.value = false)}></div>`}
+    <p class="away" role="status" hidden=${connected.value !== false}>The server can't be reached. This page tries again by itself.</p>
     <main id="main" tabindex="-1">
       ${Main ? html`<${Guarded} key=${room.path}><${Main} ...${route.value} /><//>` : html`<p class="waiting">Loading…</p>`}
     </main>

@@ -1,8 +1,10 @@
 /** The bots that there are, and the one that new conversations ask. */
 
 import { all, api, path } from "../../lib/api.js";
+import { atMostEvery, hear, ifItMatters } from "../../lib/changes.js";
 import { computed, signal } from "../../lib/html.js";
 import { recall, remember } from "../../lib/memory.js";
+import { complain } from "../../lib/toasts.js";
 
 /**
  * @typedef {{id: string, name: string, prompt: string, model: string, knowledgeBaseIds: string[],
@@ -38,4 +40,10 @@ export async function saveBot(id, fields) {
 export async function deleteBot(/** @type {string} */ id) {
   await api.delete(path`/api/bots/${id}`);
   await loadBots();
+}
+
+const lookAgain = atMostEvery(500, () => loadBots().catch(ifItMatters(complain)));
+// With a knowledge base that is deleted, bots lose their link to it.
+for (const kind of /** @type {const} */ (["bot", "knowledgeBase"])) {
+  hear(kind, () => void (bots.value && lookAgain()));
 }

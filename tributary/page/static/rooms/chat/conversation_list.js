@@ -50,6 +50,7 @@ function Row({ conversation, current }) {
       <a href=${href("chat", conversation.id)} aria-current=${current ? "page" : undefined}
         title="${conversation.title}\n${moment(conversation.createdAt)}">
         <bdi class="clipped">${conversation.title}</bdi>
+        ${conversation.running && html`<span class="running-mark" title="An answer is being written"><span class="visually-hidden">An answer is being written</span></span>`}
         <time dateTime=${conversation.createdAt}>${when(conversation.createdAt)}</time>
       </a>
       <span class="row-actions">

@@ -1,21 +1,18 @@
 /** The room for chat: one conversation, beside the list of all. */
 
 import { html, useEffect, useMemo } from "../../lib/html.js";
-import { useLookAgain } from "../../lib/poll.js";
 import { goInstead, href } from "../../lib/router.js";
 import { complain } from "../../lib/toasts.js";
 import { DropZone } from "../../parts/drop_zone.js";
 import { BotBar } from "./bot_bar.js";
 import { bots, botOf, currentBot, loadBots } from "./bots.js";
 import { Composer } from "./composer.js";
-import { conversationOf, loadConversations } from "./conversations.js";
+import { conversationOf, conversations, refreshConversation } from "./conversations.js";
 import { ACCEPTED } from "./kinds.js";
 import { Messages } from "./messages.js";
 import { placeOf, settle } from "./places.js";
 
 export { ConversationList as Side } from "./conversation_list.js";
-
-const SECONDS = 5;
 
 /** @param {{parts: string[]}} props */
 export function Main({ parts: [id = null] }) {
@@ -34,7 +31,10 @@ export function Main({ parts: [id = null] }) {
   useEffect(() => {
     if (conversation) document.title = `${conversation.title} · Tributary`;
   }, [conversation?.title]);
-  useLookAgain(() => lookAgain(thread), { seconds: SECONDS, when: [thread] });
+  useEffect(() => {
+    if (conversation) thread.lookAgain(conversation).catch(complain);
+    else if (id && conversations.value) seek(thread, id).catch(complain);
+  }, [thread, conversation?.updatedAt, conversation?.running, !conversation, conversations.value === null]);
 
   if (thread.missing.value) return html`<${Missing} />`;
   const ask = async (asked) => {
@@ -50,14 +50,10 @@ export function Main({ parts: [id = null] }) {
     <//>`;
 }
 
-async function lookAgain(/** @type {import("./thread.js").Thread} */ thread) {
-  try {
-    await loadConversations();
-    await thread.lookAgain(conversationOf(thread.id)?.updatedAt ?? "");
-  } catch (error) {
-    // Told once it is asked for something: a server that is restarting shall not fill the page with messages.
-    if (error.code !== "unreachable" && error.status < 500) complain(error);
-  }
+/** One that is not in the list may be too old for it, or gone. */
+async function seek(/** @type {import("./thread.js").Thread} */ thread, /** @type {string} */ id) {
+  const found = await refreshConversation(id);
+  if (!found && !thread.running.value) thread.missing.value = true;
 }
 
 function Missing() {

@@ -3,8 +3,9 @@
 import { all, api, path, Problem } from "../../lib/api.js";
 import { eventsOf, follow, openStream } from "../../lib/events.js";
 import { batch, signal } from "../../lib/html.js";
+import { connected } from "../../lib/changes.js";
 import { complain } from "../../lib/toasts.js";
-import { loadConversations } from "./conversations.js";
+import { refreshConversation } from "./conversations.js";
 import { RunningAnswer } from "./running.js";
 
 /** @typedef {{text: string, attachments: {id: string, accessToken?: string, filename: string}[], replaces: string | null}} Asked */
@@ -22,7 +23,6 @@ export class Thread {
     /** What kept the last question from being asked at all. @type {import("../../lib/html.js").Signal<Problem | null>} */
     this.refusal = signal(null);
     this.missing = signal(false);
-    this.seen = "";
     this.leaving = new AbortController();
   }
 
@@ -52,13 +52,12 @@ export class Thread {
     }
   }
 
-  /** Somebody else may have asked. @param {string} changed when the conversation was changed last */
-  async lookAgain(changed) {
-    if (this.running.value || !this.id || this.missing.value) return;
-    const open = this.messages.value?.at(-1)?.status === "running";
-    if (changed === this.seen && !open) return;
-    this.seen = changed;
-    await this.enter();
+  /** Somebody else may have asked. @param {import("./conversations.js").Conversation} conversation as it is now */
+  async lookAgain({ updatedAt, running }) {
+    if (this.running.value || !this.messages.value || this.missing.value) return;
+    const last = this.messages.value.at(-1);
+    const known = last && Date.parse(last.createdAt) >= Date.parse(updatedAt) && (last.status === "running") === running;
+    if (!known) await this.enter();
   }
 
   /** @param {string} botId @param {Asked} asked @param {(id: string) => void} onBegun */
@@ -97,7 +96,7 @@ export class Thread {
     if (this.id || !id) return;
     this.id = id;
     onBegun(id);
-    loadConversations().catch(complain);
+    this.changedHere();
   }
 
   /** Listens to the answer that is being written, from its first word. */
@@ -134,7 +133,12 @@ export class Thread {
       if (problem && !problem.questionId) this.refusal.value = new Problem(problem);
       this.running.value = null;
     });
-    loadConversations().catch(complain);
+    this.changedHere();
+  }
+
+  /** The list hears of it by itself, where it hears of changes. */
+  changedHere() {
+    if (this.id && !connected.peek()) refreshConversation(this.id).catch(complain);
   }
 
   /** Ends the running answer; what was written so far stays. @param {string} botId */

@@ -1,7 +1,6 @@
 /** One knowledge base: its documents, searching in it, its graph. */
 
 import { html, useEffect, useMemo, useRef, useState } from "../../lib/html.js";
-import { useLookAgain } from "../../lib/poll.js";
 import { go, href } from "../../lib/router.js";
 import { mayManage } from "../../lib/session.js";
 import { complain, telling } from "../../lib/toasts.js";
@@ -10,7 +9,7 @@ import { confirmed } from "../../parts/dialog.js";
 import { DropZone } from "../../parts/drop_zone.js";
 import { Icon } from "../../parts/icon.js";
 import { BaseForm } from "./base_form.js";
-import { baseOf, loadBases, removeBase } from "./bases.js";
+import { removeBase } from "./bases.js";
 import { DocumentList } from "./document_list.js";
 import { Documents } from "./documents.js";
 import { Graph } from "./graph.js";
@@ -19,8 +18,6 @@ import { UploadList } from "./upload_list.js";
 import { Uploads } from "./uploads.js";
 
 const ACCEPTED = "Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV and pictures";
-const WORKING_SECONDS = 1;
-const OTHERS_SECONDS = 10;
 const TABS = { documents: "Documents", search: "Search", graph: "Graph" };
 
 /** Uploads go on while somebody looks elsewhere in the page. @type {Map<string, {documents: Documents, uploads: Uploads}>} */
@@ -40,10 +37,8 @@ export function Base({ base, parts: [tab = "documents", given = ""] }) {
   const working = documents.working.value > 0;
   useEffect(() => {
     documents.load().catch(complain);
+    return documents.follow();
   }, [documents]);
-  const look = () => documents.lookAgain().catch(silent);
-  useLookAgain(look, { seconds: WORKING_SECONDS, when: [documents] });
-  useLookAgain(() => lookForOthers(documents), { seconds: OTHERS_SECONDS, when: [documents] });
   useEffect(() => {
     document.title = `${base.name} · Tributary`;
   }, [base.name]);
@@ -58,23 +53,6 @@ export function Base({ base, parts: [tab = "documents", given = ""] }) {
         : tab === "graph" ? html`<${Graph} key=${base.id} baseId=${base.id} around=${given} changed=${working} />`
         : html`<${Uploading} uploads=${uploads} /><${DocumentList} documents=${documents} />`}
     <//>`;
-}
-
-/** What others did: a base that is gone or has another number of documents, and documents that are read again. */
-async function lookForOthers(/** @type {Documents} */ documents) {
-  try {
-    await loadBases();
-    const base = baseOf(documents.baseId);
-    if (base && base.documentCount !== documents.items.value?.length) await documents.load();
-    else await documents.lookAgain(true);
-  } catch (error) {
-    silent(error);
-  }
-}
-
-/** A server that is restarting shall not fill the page with messages. */
-function silent(/** @type {any} */ error) {
-  if (error.code !== "unreachable" && !(error.status >= 500) && error.status !== 429) complain(error);
 }
 
 function Head({ base }) {

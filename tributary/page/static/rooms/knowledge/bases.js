@@ -1,7 +1,9 @@
 /** The organisation's knowledge bases. */
 
 import { all, api, path } from "../../lib/api.js";
+import { atMostEvery, hear, ifItMatters } from "../../lib/changes.js";
 import { signal } from "../../lib/html.js";
+import { complain } from "../../lib/toasts.js";
 
 /** @typedef {{id: string, name: string, description: string, embedding: string, dimension: number, documentCount: number,
  *             createdAt: string}} Base */
@@ -31,3 +33,6 @@ export async function removeBase(/** @type {string} */ id) {
   await api.delete(path`/knowledge/kb/${id}`);
   bases.value = bases.value?.filter((base) => base.id !== id) ?? null;
 }
+
+const lookAgain = atMostEvery(500, () => loadBases().catch(ifItMatters(complain)));
+hear("knowledgeBase", () => void (bases.value && lookAgain()));

@@ -1,7 +1,9 @@
 /** The documents of one knowledge base, and how far each is. */
 
 import { all, api, path } from "../../lib/api.js";
+import { atMostEvery, hear, ifItMatters } from "../../lib/changes.js";
 import { computed, signal } from "../../lib/html.js";
+import { complain } from "../../lib/toasts.js";
 
 /** @typedef {{id: string, filename: string, title: string, contentType: string, size: number, type: string,
  *             status: "queued" | "processing" | "ready" | "failed", stage: string, progress: number, importance: number,
@@ -10,20 +12,22 @@ import { computed, signal } from "../../lib/html.js";
 
 export const isWorking = (/** @type {Document} */ document) => document.status === "queued" || document.status === "processing";
 
-/** Above as many that ended at once, the list is asked for instead of each. */
-const MANY = 8;
+/** Above as many that changed at once, those in work are asked for together; and above as many that ended, all. */
+const SOME = 4;
+const MANY = 12;
+/** Milliseconds in which changes gather. */
+const GATHERING = 700;
 
-/**
- * One request for those in work tells how far all of them are; a stream for each would take the browser's six
- * connections with six documents.
- */
+/** They are read anew as the one stream of changes names them; a stream for each would take the browser's connections. */
 export class Documents {
   constructor(/** @type {string} */ baseId) {
     this.baseId = baseId;
     /** @type {import("../../lib/html.js").Signal<Document[] | null>} oldest first; null until they are loaded */
     this.items = signal(null);
     this.working = computed(() => this.items.value?.filter(isWorking).length ?? 0);
-    this.looking = false;
+    /** Ids that were changed since the last look; null where there is more than ids tell. @type {Set<string> | null} */
+    this.changed = new Set();
+    this.lookAgain = atMostEvery(GATHERING, () => this.look().catch(ifItMatters(complain)));
   }
 
   get path() {
@@ -42,21 +46,34 @@ export class Documents {
     this.items.value = await all(this.path);
   }
 
-  /** Looks at those in work, unless it is looking already. @param {boolean} [always] also where none was known to be in work */
-  async lookAgain(always = false) {
-    if (this.looking || !this.items.value || !(always || this.working.value)) return;
-    this.looking = true;
-    try {
-      const pages = await Promise.all(["processing", "queued"].map((status) => api.get(this.path, { status, limit: 200 })));
-      const seen = new Map(pages.flatMap((page) => page.items).map((each) => [each.id, each]));
-      const whole = pages.every((page) => !page.nextCursor);
-      const ended = whole ? this.items.value.filter((each) => isWorking(each) && !seen.has(each.id)) : [];
-      if (ended.length > MANY) return await this.load();
-      this.items.value = this.items.value.map((each) => seen.get(each.id) ?? each);
-      await Promise.all(ended.map((each) => this.refresh(each.id)));
-    } finally {
-      this.looking = false;
-    }
+  /** Keeps up with what is changed, by whomever, until the returned function is called. */
+  follow() {
+    return hear("document", (change) => {
+      if (change && change.knowledgeBaseId !== this.baseId) return;
+      if (!change?.id) this.changed = null;
+      else this.changed?.add(change.id);
+      void this.lookAgain();
+    });
+  }
+
+  /** Asks for what was changed since the last look. */
+  async look() {
+    const ids = this.changed;
+    this.changed = new Set();
+    if (!this.items.value) return;
+    if (!ids) return await this.load();
+    if (ids.size <= SOME) return await this.refreshAll([...ids]);
+    const { items, nextCursor } = await api.get(this.path, { status: "processing", limit: 200 });
+    const seen = new Map(items.map((each) => [each.id, each]));
+    const others = [...ids].filter((id) => !seen.has(id));
+    if (nextCursor || others.length > MANY) return await this.load();
+    this.items.value = this.items.value.map((each) => seen.get(each.id) ?? each);
+    await this.refreshAll(others);
+  }
+
+  /** @param {string[]} ids */
+  async refreshAll(ids) {
+    await Promise.all(ids.map((id) => this.refresh(id)));
   }
 
   /** Asks for one anew; one that is gone leaves the list. */

@@ -43,6 +43,6 @@ export function GraphPicture({ graph, chosen, onChoose }) {
 /** The colours of the page as it is shown now. A canvas knows no custom properties. */
 function inks(/** @type {HTMLElement} */ element) {
   const style = getComputedStyle(element);
-  const { color: text, outlineColor: lit, borderTopColor: line, caretColor: quiet } = style;
-  return { text, lit, line, quiet };
+  const { color: text, outlineColor: lit, borderTopColor: line, caretColor: quiet, backgroundColor: ground } = style;
+  return { text, lit, line, quiet, ground };
 }

@@ -1,15 +1,17 @@
 /** The room for usage: tokens and cost over time, by model and kind, and what is left of quota and budget. */
 
 import { api } from "../../lib/api.js";
+import { atMostEvery, hear } from "../../lib/changes.js";
 import { count, dollars } from "../../lib/format.js";
 import { html, useEffect, useState } from "../../lib/html.js";
-import { useLookAgain } from "../../lib/poll.js";
 import { Icon } from "../../parts/icon.js";
 import { Table } from "../../parts/table.js";
 import { Chart } from "./chart.js";
 import { Limits } from "./limits.js";
 import { daysOf, SPANS, spanOf } from "./spans.js";
 
+/** Milliseconds between two looks, while things change. */
+const REST = 5_000;
 const DENIED = "This key may chat, but not see what the organisation used. One of the scope “full” may.";
 
 export function Main() {
@@ -25,8 +27,13 @@ export function Main() {
       setProblem(error.status === 403 ? DENIED : error.message);
     }
   };
-  useEffect(() => void look(), [span]);
-  useLookAgain(look, { seconds: 30, when: [span] });
+  useEffect(() => {
+    void look();
+    // Answers and documents in work are what is paid for.
+    const again = atMostEvery(REST, look);
+    const ends = /** @type {const} */ (["conversation", "document"]).map((kind) => hear(kind, () => void again()));
+    return () => ends.forEach((end) => end());
+  }, [span]);
   if (problem) return html`<div class="usage"><h1>Usage</h1><p class="notice" role="status"><${Icon} name="note" /><span>${problem}</span></p></div>`;
   if (!usage) return html`<p class="waiting">Loading…</p>`;
   return html`

@@ -1,0 +1,115 @@
+"""Several browsers at one account see the same, without anybody asking anew."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.support.provider_faults import Pause
+from tests.support.visiting import Visitor, begin_visit
+
+pytest_plugins = ["tests.support.visiting_fixtures"]
+
+#: The page's connection of the browser: who holds the lock has it.
+HOLDERS = "navigator.locks.query().then(({ held }) => held.length)"
+
+
+@pytest.fixture
+def elsewhere(browser: Browser, visitor: Visitor) -> Iterator[Page]:
+    """The page in another browser at the same account."""
+    other = begin_visit(browser, visitor.chatting)
+    other.open()
+    expect(other.composer).to_be_focused()
+    yield other.page
+    other.context.close()
+    assert other.errors == []
+
+
+def listed(page: Page, name: str = "Conversations") -> Locator:
+    return page.get_by_role("navigation", name=name).get_by_role("listitem")
+
+
+def test_conversations_are_seen_made_answered_renamed_and_deleted_elsewhere(visitor: Visitor, elsewhere: Page) -> None:
+    pause = Pause(2)
+    visitor.provider.answer = "One two three four."
+    visitor.provider.next_chat(pause)
+    visitor.ask("Count")
+    row = listed(elsewhere)
+    expect(row).to_have_count(1)
+    for page in (visitor.page, elsewhere):
+        expect(listed(page).get_by_title("An answer is being written")).to_be_visible()
+    row.get_by_role("link").click()
+    expect(elsewhere.get_by_role("article", name="Answer")).to_contain_text("One two")
+    pause.event.set()
+    for page in (visitor.page, elsewhere):
+        expect(listed(page).get_by_title("An answer is being written")).to_have_count(0)
+        expect(page.get_by_role("article", name="Answer")).to_contain_text("four.")
+    client, conversation = visitor.chatting.client, visitor.conversation
+    client.patch(f"/api/conversations/{conversation}", json={"title": "Figures"})
+    for page in (visitor.page, elsewhere):
+        expect(listed(page)).to_contain_text(["Figures"])
+    visitor.chatting.ask(client.get("/api/bots").json()["items"][0]["id"], "And?", conversationId=conversation)
+    for page in (visitor.page, elsewhere):
+        expect(page.get_by_role("article", name="Your question")).to_have_count(2)
+    client.delete(f"/api/conversations/{conversation}")
+    for page in (visitor.page, elsewhere):
+        expect(listed(page)).to_have_count(0)
+        expect(page.get_by_text("This conversation is not here")).to_be_visible()
+
+
+def test_bots_knowledge_bases_and_documents_are_seen_as_they_come(visitor: Visitor) -> None:
+    page, client = visitor.page, visitor.chatting.client
+    expect(page.get_by_label("Bot to ask")).to_contain_text("Ada")
+    visitor.chatting.bot(name="Grace")
+    expect(page.get_by_label("Bot to ask")).to_contain_text("Grace")
+    page.get_by_role("link", name="Knowledge").click()
+    expect(page.get_by_text("None yet")).to_be_visible()
+    base = client.post("/knowledge/kb", json={"name": "Harbour"}).json()["id"]
+    row = listed(page, "Knowledge bases")
+    row.get_by_role("link", name="Harbour").click()
+    expect(page.get_by_text(re.compile("No document yet"))).to_be_visible()
+    sent = client.post(f"/knowledge/kb/{base}/documents", files={"files": ("ferry.md", b"The ferry leaves at seven.")})
+    document = sent.json()["documents"][0]["id"]
+    documents = page.get_by_role("list", name="Documents").get_by_role("listitem")
+    expect(documents).to_contain_text(["ferry"])
+    expect(documents).to_contain_text(["Ready"])
+    expect(row).to_contain_text(["1 documents"])
+    client.delete(f"/knowledge/kb/{base}/documents/{document}")
+    expect(page.get_by_text(re.compile("No document yet"))).to_be_visible()
+    client.delete(f"/knowledge/kb/{base}")
+    expect(row).to_have_count(0)
+    expect(page.get_by_role("heading", name="This knowledge base is not here")).to_be_visible()
+
+
+def test_pages_of_a_browser_share_one_stream_and_the_next_takes_over(visitor: Visitor) -> None:
+    streams: list[str] = []
+    visitor.page.reload()
+    first = visitor.page
+    second = visitor.another()
+    for page in (first, second):
+        page.on("request", lambda request: streams.append(request.url) if "/api/events" in request.url else None)
+    second.goto(f"{visitor.url}/#/chat")
+    expect(second.get_by_label("Bot to ask")).to_be_visible()
+    visitor.chatting.bot(name="Grace")
+    for page in (first, second):
+        expect(page.get_by_label("Bot to ask")).to_contain_text("Grace")
+    assert second.evaluate(HOLDERS) == 1
+    assert streams == []
+    first.close()
+    visitor.chatting.bot(name="Hopper")
+    expect(second.get_by_label("Bot to ask")).to_contain_text("Hopper")
+    assert len(streams) == 1
+
+
+def test_a_server_that_is_away_is_told_and_all_is_read_anew_when_it_is_back(visitor: Visitor) -> None:
+    page = visitor.page
+    away = page.get_by_text("The server can't be reached. This page tries again by itself.")
+    page.route("**/api/events", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_label("Bot to ask")).to_contain_text("Ada")
+    expect(away).to_be_visible()
+    visitor.chatting.bot(name="Grace")
+    page.unroute("**/api/events")
+    expect(page.get_by_label("Bot to ask")).to_contain_text("Grace")
+    expect(away).not_to_be_visible()
