@@ -3,7 +3,7 @@ const nodes = data.nodes.map(([name, type, description, mentions, x, y]) => ({ n
 const edges = data.edges.map(([source, target, relation, description, weight]) =>
   ({ source: nodes[source], target: nodes[target], relation, description, weight }));
 connect(nodes, edges);
-const inks = { text: "#1d2733", line: "#8b96a5", lit: "#1a5fb4", quiet: "#3d4a5a" };
+const inks = { text: "#1d2733", line: "#8b96a5", lit: "#1a5fb4", quiet: "#3d4a5a", ground: "#f7f8fa" };
 const graph = new GraphCanvas(document.getElementById("graph"), { nodes, edges, inks: () => inks, onChoose: choose, inset: 320 });
 
 function element(tag, text, className) {
