@@ -107,6 +107,8 @@ class Relays:
             if (known := self._relayed.get(place)) is not None:
                 return known
             if not await self._queue.held(organisation_id, conversation_id):
+                # Who was told that one runs, and comes to hear it, must not be told so again.
+                await self._conversations.interrupt_orphans(organisation_id)
                 raise Conflict("No turn of this conversation is running")
             turn = RelayedTurn(organisation_id, conversation_id)
             parcel = await self._ask(turn)

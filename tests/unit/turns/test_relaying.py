@@ -172,6 +172,16 @@ async def test_where_nothing_runs_there_is_nothing_to_join(two: Two) -> None:
     assert two.signals.sent == 0
 
 
+async def test_who_comes_to_join_the_turn_of_a_dead_process_finds_its_question_interrupted(two: Two) -> None:
+    bot = await two.world.bot()
+    async with two.world.queue.turn(two.world.acme, two.conversation_id, timeout=1):
+        await two.world.begin(bot, conversation_id=two.conversation_id)
+    with pytest.raises(Conflict):
+        await two.join()
+    [question] = await two.world.conversations.messages(two.world.acme, two.conversation_id, after=None, limit=5)
+    assert question.status is MessageStatus.INTERRUPTED
+
+
 async def test_a_conversation_that_is_held_for_something_else_is_waited_for(two: Two) -> None:
     async with two.world.queue.claim(two.world.acme, [two.conversation_id]):
         joining = asyncio.create_task(two.join())

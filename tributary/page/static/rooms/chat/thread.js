@@ -117,8 +117,8 @@ export class Thread {
         isLast: running.isLast,
       });
     } catch (error) {
-      // It may have ended before we came: the messages tell how.
-      if (error.status !== 409) running.end = { event: "error", data: error.body ?? { detail: String(error) } };
+      // It may have ended before we came: the messages tell how, and not the break that made us come.
+      running.end = error.status === 409 ? null : { event: "error", data: error.body ?? { detail: String(error) } };
     }
   }
 
