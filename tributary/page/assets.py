@@ -2,15 +2,18 @@
 
 import gzip
 import hashlib
-import re
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+
+from tributary.page.linking import linked
 
 STATIC = Path(__file__).with_name("static")
 INDEX = "index.html"
-#: What a first visit needs before it shows anything: these, and what they import.
-ENTRIES = ("app.js", "rooms/chat/room.js")
+#: Where the page begins; and all of its modules, and all of its styles, as the one file that browsers ask for.
+ENTRY, SCRIPT, STYLE = "app.js", "page.js", "page.css"
+#: In the order in which they count.
+STYLES = tuple(f"styles/{name}.css" for name in ("tokens", "base", "shell", "chat", "knowledge", "prose", "records"))
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -22,8 +25,6 @@ TYPES = {
 }
 #: Bytes below which packing saves nothing.
 _SMALL = 1_000
-#: Of a module: static imports, and what it passes on. Calls of `import` wait until they are made.
-_IMPORT = re.compile(r"""(?<![\w.$])(?:import|export)\b[^;'"()]*?["'](\.{1,2}/[^"']+)["']""")
 
 
 @dataclass(frozen=True)
@@ -85,34 +86,13 @@ def _read(folder: Path) -> Assets:
         for path in sorted(folder.rglob("*"))
         if path.suffix in TYPES
     }
+    index = files.pop(INDEX).body.decode()
+    texts = {name: asset.body.decode() for name, asset in files.items() if name.endswith(".js")}
+    styles = "\n".join(files[name].body.decode() for name in STYLES)
+    files[SCRIPT] = Asset(linked(texts, ENTRY).encode(), TYPES[".js"])
+    files[STYLE] = Asset(styles.encode(), TYPES[".css"])
     digest = hashlib.sha256()
     for name, asset in files.items():
         digest.update(f"{name} {asset.tag}\n".encode())
     address = f"page/{digest.hexdigest()[:16]}/"
-    preloads = "\n".join(f'<link rel="modulepreload" href="{address}{name}">' for name in imported(files, *ENTRIES))
-    text = files.pop(INDEX).body.decode().replace("{{page}}", address).replace("{{preloads}}", preloads)
-    return Assets(files, digest.hexdigest()[:16], Asset(text.encode(), TYPES[".html"]))
-
-
-def imported(files: dict[str, Asset], *entries: str) -> list[str]:
-    """The modules that the entries import, themselves included, by static imports of whatever depth."""
-    found: list[str] = []
-    waiting = list(entries)
-    while waiting:
-        name = waiting.pop(0)
-        if name in found or name not in files:
-            continue
-        found.append(name)
-        text = files[name].body.decode()
-        waiting += [_joined(PurePosixPath(name).parent, each) for each in _IMPORT.findall(text)]
-    return found
-
-
-def _joined(folder: PurePosixPath, address: str) -> str:
-    parts: list[str] = []
-    for part in (folder / address).parts:
-        if part == "..":
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
+    return Assets(files, digest.hexdigest()[:16], Asset(index.replace("{{page}}", address).encode(), TYPES[".html"]))

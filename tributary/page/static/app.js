@@ -9,6 +9,9 @@ import { Shell } from "./parts/shell.js";
 // A file that is dropped beside its place would otherwise take the page's.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
 
-render(html`<${Shell} />`, document.getElementById("app"));
+const root = document.getElementById("app");
+// What stood there until now was drawn without us.
+root.replaceChildren();
+render(html`<${Shell} />`, root);
 loadSession().catch(complain);
 listen();
