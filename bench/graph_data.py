@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import psycopg
 
+from stores.neo4j import cypher
 from stores.neo4j.database import Neo4jDatabase, rows
 from stores.neo4j.graph_writing import entity_id
 
@@ -228,6 +229,13 @@ async def load_neo4j(database: Neo4jDatabase, graph: Synthetic) -> None:
                 await rows(transaction, statement, **place, rows=part)
 
             await database.write(write)
+    for first in range(0, graph.entities, _PART):
+        ids = graph.ids[first : first + _PART]
+
+        async def write_out(transaction: Any, ids: Sequence[str] = ids) -> None:
+            await rows(transaction, cypher.WRITE_OUT, **place, **cypher.WIDTHS, ids=ids)
+
+        await database.write(write_out)
 
 
 def _parts(records: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:

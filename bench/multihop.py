@@ -1,10 +1,11 @@
 """Whether the knowledge graph helps: passage recall with and without it, on questions of several steps and of one.
 
-    python -m bench.multihop --data DIR [--sets NAME …] [--single NAME …] [--documents N] [--questions N]
+    python -m bench.multihop --data DIR [--sets NAME …] [--single NAME …] [--documents N] [--questions N] [--ablate]
 
 Everything is the product's: splitter, local embedder, local extractor, PostgreSQL, merge and rerank. For each set, in
 one run: recall@5 of vectors alone, words alone, and the product's order without and with the graph; what the graph
-adds, with the 95 % interval of a paired bootstrap; and what it costs in time. Exits with 1 where a promise is broken:
+adds, with the 95 % interval of a paired bootstrap; and what it costs in time. `--ablate` leaves out each kind of link
+from the question into the graph in turn (`bench.ablation`). Exits with 1 where a promise is broken:
 no set of several steps may lose, all together gain at least 5 points, and no set of single steps may lose for sure.
 """
 
@@ -14,8 +15,7 @@ import json
 import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,27 +25,23 @@ from platformdirs import user_cache_path
 from rich.console import Console
 from rich.table import Table
 
+from bench import ablation
 from bench.collection import fill, organisation, smaller, split_set
 from bench.datasets import BenchQuery, BenchSet, load_set
+from bench.graph_searching import Searching
 from bench.machine import surroundings
 from bench.metrics import Difference, ndcg_at_k, paired_bootstrap, recall_at_k
 from bench.parts import Parts
 from bench.retrieval import SETS as ALL_SETS
 from bench.retrieval import WHOLE
 from bench.vector_cache import VectorCache
-from nodes.retrieval.branches import CANDIDATES
-from nodes.retrieval.evidence import find_evidence
-from nodes.retrieval.ranking import merge, needs_terms, rerank
-from nodes.retrieval.sharing import POOL
 from stores.postgres.database import Database
 from stores.postgres.embedded import EmbeddedPostgres
 from stores.postgres.graph_engine import PostgresGraphEngine
-from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.migrate import migrate
-from stores.postgres.search import PostgresSearch
-from tributary.domain.bots import Weights
+from tributary.domain.retrieval import RelationFact
 from tributary.models.embeddings import TextEmbedders
-from tributary.models.protocols import TextEmbedder, Vectors
+from tributary.models.protocols import TextEmbedder
 from tributary.settings import E5, Settings
 
 MULTI = tuple(name for name in ALL_SETS if name.startswith("multihop/"))
@@ -62,6 +58,8 @@ class Outcome:
     bench_set: BenchSet
     recall: dict[str, list[float]] = field(default_factory=dict)
     ndcg: dict[str, list[float]] = field(default_factory=dict)
+    #: By order of the connections, the share of the judged passages that state a given one.
+    stated: dict[str, list[float]] = field(default_factory=dict)
     text_seconds: list[float] = field(default_factory=list)
     graph_seconds: list[float] = field(default_factory=list)
 
@@ -70,6 +68,15 @@ class Outcome:
         for order, units in rankings.items():
             self.recall.setdefault(order, []).append(recall_at_k(units, grades, 5))
             self.ndcg.setdefault(order, []).append(ndcg_at_k(units, grades))
+
+    def judge_connections(self, query: BenchQuery, given: Mapping[str, Sequence[RelationFact]]) -> None:
+        relevant = [text for unit, text in self._texts.items() if unit in self.bench_set.judgements[query.id]]
+        for order, relations in given.items():
+            self.stated.setdefault(order, []).append(ablation.stated_share(relations, relevant))
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {unit: text for each in self.bench_set.documents for unit, text in each.units.items()}
 
     @cached_property
     def gain(self) -> Difference:
@@ -82,46 +89,14 @@ class Outcome:
         return paired_bootstrap(self.ndcg["without"], self.ndcg["with"])
 
 
-class Searching:
-    """The product's searches in one knowledge base, without and with the graph."""
-
-    def __init__(self, database: Database, organisation_id: UUID, base_id: UUID, embedder: TextEmbedder) -> None:
-        self._search = PostgresSearch(database)
-        self._graph = PostgresGraphEngine(database)
-        self._knowledge = PostgresKnowledge(database)
-        self._place = organisation_id, base_id
-        self._embedder = embedder
-
-    async def ask(self, query: str, vector: Vectors, outcome: Outcome) -> dict[str, list[str]]:
-        """The chunks of both orders, best first."""
-        started = time.perf_counter()
-        hits = await self._search.search(
-            *self._place, query=query, recent="", vector=vector, embedder=self._embedder, limit=POOL
-        )
-        found = time.perf_counter()
-        _, evidence, _ = await find_evidence(
-            *self._place,
-            query=query,
-            hits=hits,
-            weights=Weights(),
-            graph=self._graph,
-            knowledge=self._knowledge,
-            hops=2,
-            limit=CANDIDATES,
-        )
-        outcome.text_seconds.append(found - started)
-        outcome.graph_seconds.append(time.perf_counter() - found)
-        merged = merge([*hits, *evidence])
-        unjudged = [UUID(hit["chunkId"]) for hit in merged if needs_terms(hit)]
-        judged = await self._search.score(
-            *self._place, unjudged, query=query, recent="", vector=vector, embedder=self._embedder
-        )
-        both = {"without": hits, "with": merge([*merged, *judged])}
-        return {order: [hit["chunkId"] for hit in rerank(given, Weights(), top=POOL)] for order, given in both.items()}
-
-
 async def measure(
-    database: Database, organisation_id: UUID, embedder: TextEmbedder, cache: VectorCache, bench_set: BenchSet
+    database: Database,
+    organisation_id: UUID,
+    embedder: TextEmbedder,
+    cache: VectorCache,
+    bench_set: BenchSet,
+    *,
+    ablate: bool,
 ) -> Outcome:
     documents = await asyncio.to_thread(split_set, bench_set, embedder)
     vectors = await cache.documents([text for each in documents for text in each.texts])
@@ -134,7 +109,13 @@ async def measure(
     parts, searching = Parts(documents, vectors), Searching(database, organisation_id, base.id, embedder)
     outcome = Outcome(bench_set)
     for query, vector in zip(bench_set.queries, asked, strict=True):
-        orders = await searching.ask(query.text, vector, outcome)
+        orders, text_seconds, graph_seconds = await searching.ask(query.text, vector)
+        outcome.text_seconds.append(text_seconds)
+        outcome.graph_seconds.append(graph_seconds)
+        if ablate:
+            fewer, connections = await searching.ablate(query.text, vector)
+            orders |= fewer
+            outcome.judge_connections(query, connections)
         rankings = {order: list(dict.fromkeys(units[each] for each in chunks)) for order, chunks in orders.items()}
         outcome.judge(query, parts.rankings(query.text, vector) | rankings)
     return outcome
@@ -157,8 +138,9 @@ async def run(options: argparse.Namespace, console: Console) -> list[Outcome]:
                 owner = await organisation(database)
                 for name in (*options.sets, *options.single):
                     chosen = smaller(load_set(options.data, name, limit=options.questions), options.documents)
-                    outcomes.append(await measure(database, owner, embedder, cache, chosen))
-                    console.print(_line(outcomes[-1]), highlight=False)
+                    outcome = await measure(database, owner, embedder, cache, chosen, ablate=options.ablate)
+                    outcomes.append(outcome)
+                    console.print(_line(outcome), highlight=False)
             finally:
                 await database.close()
         finally:
@@ -206,6 +188,22 @@ def write_table(console: Console, outcomes: Sequence[Outcome]) -> None:
     console.print(table)
 
 
+def write_ablation(console: Console, outcomes: Sequence[Outcome]) -> None:
+    table = Table(title="recall@5 with fewer links into the graph; judged passages that a given connection stands in")
+    table.add_column("set", no_wrap=True)
+    for heading in ("without", *ablation.ORDERS, "with", "sentences add [95 %]", *ablation.CONNECTIONS):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in outcomes:
+        added = paired_bootstrap(each.recall["passages"], each.recall["with"])
+        table.add_row(
+            each.bench_set.name,
+            *(f"{statistics.fmean(each.recall[order]):.3f}" for order in ("without", *ablation.ORDERS, "with")),
+            f"{added.mean:+.3f} [{added.low:+.3f}, {added.high:+.3f}]",
+            *(f"{statistics.fmean(each.stated[order]):.3f}" for order in ablation.CONNECTIONS),
+        )
+    console.print(table)
+
+
 def _p95(seconds: Sequence[float]) -> float:
     return sorted(seconds)[int(0.95 * (len(seconds) - 1))]
 
@@ -218,6 +216,7 @@ def write_json(path: Path, outcomes: Sequence[Outcome], machine: dict[str, objec
             "questions": len(each.bench_set.queries),
             "recall@5": {order: statistics.fmean(figures) for order, figures in each.recall.items()},
             "ndcg@10": {order: statistics.fmean(figures) for order, figures in each.ndcg.items()},
+            "stated": {order: statistics.fmean(figures) for order, figures in each.stated.items()},
             "gain": asdict(each.gain),
             "ndcg_gain": asdict(each.ndcg_gain),
             "text_seconds": statistics.median(each.text_seconds),
@@ -239,6 +238,7 @@ def main() -> None:
     parser.add_argument("--single", nargs="*", default=list(SINGLE), help="sets of questions of one step")
     parser.add_argument("--documents", type=int, default=WHOLE, help="documents of a set at most")
     parser.add_argument("--questions", type=int, default=600, help="questions of a set at most")
+    parser.add_argument("--ablate", action="store_true", help="also leave out each kind of link from the question")
     parser.add_argument("--json", type=Path, default=Path("build/bench/multihop.json"), help="where the figures go")
     options = parser.parse_args()
     console = Console(width=None if sys.stdout.isatty() else 200)
@@ -246,6 +246,8 @@ def main() -> None:
     outcomes = asyncio.run(run(options, console))
     broken = broken_promises(outcomes)
     write_table(console, outcomes)
+    if options.ablate:
+        write_ablation(console, outcomes)
     write_json(options.json, outcomes, dict(machine), broken)
     for line in broken:
         console.print(f"Not as promised: {line}", style="bold red")

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from uuid import UUID
 
 from stores.protocols.graph import SeedPassage
 from tributary.text.sentences import sentence_spans
@@ -33,7 +32,7 @@ class SeedMention:
     """A name in a seeding passage, at these offsets of its document; `mentions` says how common the entity is in the
     knowledge base. `subject`: the passage is about it."""
 
-    chunk_id: UUID
+    chunk_id: str
     entity_id: str
     mentions: int
     start: int
@@ -45,8 +44,8 @@ class Mention(NamedTuple):
     """A passage that mentions an entity, once however often it does. `subject`: it is about the entity."""
 
     entity_id: str
-    chunk_id: UUID
-    document_id: UUID
+    chunk_id: str
+    document_id: str
     subject: bool
 
 
@@ -57,9 +56,9 @@ class Bridge:
 
     mentions: int
     strength: float
-    leads: Mapping[UUID, float]
+    leads: Mapping[str, float]
 
-    def strength_from_others(self, chunk_id: UUID) -> float:
+    def strength_from_others(self, chunk_id: str) -> float:
         """A passage does not support itself."""
         if chunk_id not in self.leads:
             return max(self.leads.values(), default=0.0)
@@ -68,12 +67,12 @@ class Bridge:
 
 def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[SeedMention]) -> dict[str, Bridge]:
     """The entities that lead on from the seeds, the strongest first."""
-    readings = {seed.chunk_id: _Reading(query, seed) for seed in seeds}
+    readings = {str(seed.chunk_id): _Reading(query, seed) for seed in seeds}
     for each in mentions:
         readings[each.chunk_id].note(each)
     own = {(each.chunk_id, each.entity_id) for each in mentions if each.subject}
     counts: dict[str, int] = {}
-    strengths: dict[str, dict[UUID, float]] = {}
+    strengths: dict[str, dict[str, float]] = {}
     for each in mentions:
         counts[each.entity_id] = each.mentions
         known = strengths.setdefault(each.entity_id, {})
@@ -135,18 +134,19 @@ def most_by_name(bridge: Bridge) -> float:
     return NAMED_TOO * max(bridge.leads.values(), default=0.0) / (1.0 + math.log(max(1, bridge.mentions)))
 
 
-def led_to(bridges: Mapping[str, Bridge], mentions: Sequence[Mention]) -> dict[UUID, float]:
+def led_to(bridges: Mapping[str, Bridge], mentions: Sequence[Mention]) -> dict[str, float]:
     """What the bridges say for each passage, in (0, 1]: the strongest of them counts. Where many passages are about an
     entity, or name it, each of them is meant less."""
     subjects = Counter(mention.entity_id for mention in mentions if mention.subject)
-    evidence: dict[UUID, float] = {}
-    for mention in mentions:
-        bridge = bridges.get(mention.entity_id)
-        if bridge is None or not (mention.subject or bridge.mentions <= RARE):
+    strongest = {entity: bridge.strength_from_others("") for entity, bridge in bridges.items()}
+    evidence: dict[str, float] = {}
+    for entity, chunk_id, _, subject in mentions:
+        bridge = bridges.get(entity)
+        if bridge is None or not (subject or bridge.mentions <= RARE):
             continue
-        among = subjects[mention.entity_id] if mention.subject else bridge.mentions
-        share = (1.0 if mention.subject else NAMED_TOO) / (1.0 + math.log(max(1, among)))
-        strength = share * bridge.strength_from_others(mention.chunk_id)
-        if strength > evidence.get(mention.chunk_id, 0.0):
-            evidence[mention.chunk_id] = strength
+        among = subjects[entity] if subject else bridge.mentions
+        share = (1.0 if subject else NAMED_TOO) / (1.0 + math.log(max(1, among)))
+        strength = share * (bridge.strength_from_others(chunk_id) if chunk_id in bridge.leads else strongest[entity])
+        if strength > evidence.get(chunk_id, 0.0):
+            evidence[chunk_id] = strength
     return evidence

@@ -4,11 +4,10 @@ the questions differ between engines; seeds, walk and scores are `stores.walking
 import asyncio
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import NamedTuple, Protocol
-from uuid import UUID
+from collections.abc import Awaitable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import NamedTuple, Protocol, TypeVar
 
 from stores import bridging, linking, misspelling, walking
 from stores.bridging import Bridge, Mention, SeedMention
@@ -39,22 +38,33 @@ class Walked(NamedTuple):
 class Stated(NamedTuple):
     """A passage that states relations: the sum of their scores, of each the part that the passage has in its weight."""
 
-    chunk_id: UUID
-    document_id: UUID
+    chunk_id: str
+    document_id: str
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Entities and relations by id, those that are still said."""
+    """Entities and relations by id. `carriers` are some of the passages behind one, of an engine that is not told at
+    once what is deleted."""
 
     entities: Mapping[str, EntityFact]
     relations: Mapping[str, RelationFact]
+    carriers: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    def without(self, gone: frozenset[str]) -> "Facts":
+        """Those that are still said when these passages are gone."""
+        lost = {each for each, chunks in self.carriers.items() if gone.issuperset(chunks)}
+        return Facts(
+            {each: fact for each, fact in self.entities.items() if each not in lost},
+            {each: fact for each, fact in self.relations.items() if each not in lost},
+        )
 
 
 class GraphSource(Protocol):
-    """One knowledge base's graph inside an engine. Each method is one bounded question; none scores anything. Ids are
-    the engine's own; those that are unknown, or of another knowledge base, have no answer."""
+    """One knowledge base's graph inside an engine. Each method is one bounded question; none scores anything. Ids of
+    entities and relations are the engine's own, those of passages are UUIDs as texts, since few of those that are read
+    are given out; those that are unknown, or of another knowledge base, have no answer."""
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
         """The entities that these keys name, by name or alias."""
@@ -65,7 +75,7 @@ class GraphSource(Protocol):
         between theirs; of the first `read` of each, in the order of keys (of keys read backwards), at most `limit`."""
         ...
 
-    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
+    async def mentioned_by(self, chunk_ids: Sequence[str]) -> Sequence[SeedMention]:
         """All mentions in these passages."""
         ...
 
@@ -85,12 +95,20 @@ class GraphSource(Protocol):
         the former."""
         ...
 
-    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+    async def stated(self, relations: Sequence[Walked], among: Sequence[str], *, limit: int) -> Sequence[Stated]:
         """What passages state of these relations: the `limit` with the highest scores, where those of 1 and more are
         equal, ties by chunk id; and those `among` that state any."""
         ...
 
     async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts: ...
+
+    async def gone(self, chunk_ids: Collection[str], /) -> frozenset[str]:
+        """Those of these passages that were deleted and that the engine may not know of."""
+        ...
+
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 async def search_graph(
@@ -98,28 +116,47 @@ async def search_graph(
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
     spans = phrase_keys(query) if len(query) < LONG else await asyncio.to_thread(phrase_keys, query)
-    named = await _named(source, query, spans) if spans else ()
-    bridges = await _bridges(source, query, seeds)
+    named, bridges = await _both(_named(source, query, spans), _bridges(source, query, seeds))
     starts = walking.choose_seeds(spans, named, bridges)
     if not starts:
         return GraphFindings()
     hops = max(1, min(hops, walking.MAX_HOPS))
-    near = await source.neighbourhood(starts, Bounds(hops=hops))
-    entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
     asked = walking.choose_seeds(spans, named, {})
-    supports = await _supports(source, asked, _weighted(relations, near), bridges, limit)
-    facts = await source.facts(list(entities)[:limit], list(relations)[: linking.READ * limit])
+    near, mentions = await _both(
+        source.neighbourhood(starts, Bounds(hops=hops)), _mentions(source, asked, bridges, limit)
+    )
+    entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
+    supports, facts = await _both(
+        _supports(source, asked, _weighted(relations, near), bridges, mentions, limit),
+        source.facts(list(entities)[:limit], list(relations)[: linking.READ * limit]),
+    )
+    passages = walking.passages(asked, supports, limit=limit)
+    shown = (str(each.chunk_id) for each in passages)
+    gone = await source.gone({*shown, *chain.from_iterable(facts.carriers.values())})
+    facts = facts.without(gone)
     linked = await asyncio.to_thread(linking.linked, query, relations, facts.relations)
     return GraphFindings(
         entities=tuple(facts.entities[each] for each in entities if each in facts.entities),
         relations=tuple(facts.relations[each] for each in linked[:limit]),
-        passages=walking.passages(asked, supports, limit=limit),
+        passages=tuple(each for each in passages if str(each.chunk_id) not in gone),
         truncated=near.truncated,
     )
 
 
+async def _both(one: Awaitable[A], other: Awaitable[B]) -> tuple[A, B]:
+    """What two questions find that need not wait for each other. Where one fails, the other has ended too."""
+    first, second = await asyncio.gather(one, other, return_exceptions=True)
+    if isinstance(first, BaseException):
+        raise first
+    if isinstance(second, BaseException):
+        raise second
+    return first, second
+
+
 async def _named(source: GraphSource, query: str, spans: Mapping[str, tuple[int, int]]) -> Sequence[Named]:
     """The entities that the question names; also with a wrong spelling, where what it writes is nobody's name."""
+    if not spans:
+        return ()
     named = await source.named(list(spans))
     text = unicodedata.normalize("NFKC", query)
     unknown = misspelling.unknown_phrases(text, spans, [each.key for each in named])
@@ -136,7 +173,7 @@ async def _named(source: GraphSource, query: str, spans: Mapping[str, tuple[int,
 
 
 async def _bridges(source: GraphSource, query: str, seeds: Sequence[SeedPassage]) -> dict[str, Bridge]:
-    mentions = await source.mentioned_by([seed.chunk_id for seed in seeds]) if seeds else ()
+    mentions = await source.mentioned_by([str(seed.chunk_id) for seed in seeds]) if seeds else ()
     if not mentions:
         return {}
     bridges = await asyncio.to_thread(bridging.find_bridges, query, seeds, mentions)
@@ -160,12 +197,12 @@ async def _supports(
     asked: Mapping[str, float],
     relations: Sequence[Walked],
     bridges: Mapping[str, Bridge],
+    mentions: Sequence[Mention],
     limit: int,
 ) -> list[Support]:
     """What speaks for each passage that something speaks for. The many that say nothing are not even read: those that
     only name a common entity too, and those that state little and mention nothing of the question."""
-    mentions = await _mentions(source, asked, bridges, limit)
-    mentioned: dict[UUID, float] = defaultdict(float)
+    mentioned: dict[str, float] = defaultdict(float)
     for mention in mentions:
         if mention.entity_id in asked:
             mentioned[mention.chunk_id] += asked[mention.entity_id]

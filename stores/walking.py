@@ -89,8 +89,8 @@ class Support(NamedTuple):
     """What speaks for a passage: the scores of the seeds it mentions, and of the walked relations it states; and how
     strongly seeding passages lead to it, in [0, 1]."""
 
-    chunk_id: UUID
-    document_id: UUID
+    chunk_id: str
+    document_id: str
     mentioned: float
     stated: float
     led: float = 0.0
@@ -175,10 +175,10 @@ def walk(seeds: Mapping[str, float], near: Neighbourhood, hops: int) -> Iterator
     for _ in range(hops):
         further: dict[str, dict[str, float]] = {}
         for entity, ways in brought.items():
-            whole = sum(ways.values()) * leaving_share(near.degrees.get(entity, 1))
-            back = {before: score * leaving_share(near.degrees.get(entity, 1)) for before, score in ways.items()}
-            for relation_id, neighbour, weight in near.sides.get(entity, ())[:FAN_OUT]:
-                score = (whole - back.get(neighbour, 0.0)) * weight / (weight + 1.0)
+            sides = near.sides.get(entity, ())[:FAN_OUT]
+            whole, share = sum(ways.values()), leaving_share(near.degrees.get(entity, 1))
+            for relation_id, neighbour, weight in sides:
+                score = (whole - ways.get(neighbour, 0.0)) * share * weight / (weight + 1.0)
                 if neighbour != entity and score > 0.0:
                     yield Step(relation_id, neighbour, score)
                     lent = further.setdefault(neighbour, {})
@@ -210,9 +210,9 @@ def passages(seeds: Mapping[str, float], supports: Iterable[Support], *, limit: 
     weighed = []
     for chunk_id, document_id, mentioned, stated, led in supports:
         walked = WALKED * (0.5 * min(1.0, mentioned / whole) ** 2 + 0.5 * min(1.0, stated))
-        weighed.append((-max(led, walked), chunk_id.int, chunk_id, document_id))
+        weighed.append((-max(led, walked), chunk_id, document_id))
     best = nsmallest(limit, weighed)
-    return tuple(Passage(chunk_id, document_id, -evidence) for evidence, _, chunk_id, document_id in best)
+    return tuple(Passage(UUID(chunk_id), UUID(document_id), -evidence) for evidence, chunk_id, document_id in best)
 
 
 def _specificity(mentions: int) -> float:

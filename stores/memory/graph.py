@@ -1,7 +1,7 @@
 """The knowledge graph in memory: entities and relations as sums over what each document says."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -181,12 +181,12 @@ class MemoryGraphSource:
                 found |= dict.fromkeys(fitting if forwards else [key[::-1] for key in fitting])
         return [Alike(key, key, self._sums.mentions[key]) for key in found]
 
-    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
+    async def mentioned_by(self, chunk_ids: Sequence[str]) -> Sequence[SeedMention]:
         counts, said_in = self._sums.mentions, self._sums.said_in
         return [
             SeedMention(chunk_id, each.key, counts[each.key], each.start, each.end, each.subject)
             for chunk_id in dict.fromkeys(chunk_ids)
-            for each in said_in.get(chunk_id, ())
+            for each in said_in.get(UUID(chunk_id), ())
         ]
 
     async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
@@ -206,7 +206,7 @@ class MemoryGraphSource:
 
     async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
         found = [
-            Mention(entity, chunk_id, document_id, subject)
+            Mention(entity, str(chunk_id), str(document_id), subject)
             for entity in (*entities, *about)
             for (chunk_id, document_id), subject in self._passages(entity)[:limit]
         ]
@@ -216,17 +216,20 @@ class MemoryGraphSource:
     def _passages(self, entity: str) -> list[tuple[tuple[UUID, UUID], bool]]:
         return sorted(self._sums.mentioned[entity].items(), key=lambda item: (not item[1], item[0]))
 
-    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+    async def stated(self, relations: Sequence[Walked], among: Sequence[str], *, limit: int) -> Sequence[Stated]:
         scores: dict[tuple[UUID, UUID], float] = defaultdict(float)
         for relation_id, score, weight in relations:
             for place, said in self._sums.relations[relation_id].stated.items():
                 scores[place] += score * said / weight
         ordered = sorted(scores, key=lambda place: (-min(1.0, scores[place]), place[0]))
-        kept = dict.fromkeys(ordered[:limit]) | dict.fromkeys(each for each in ordered if each[0] in set(among))
-        return [Stated(*place, scores[place]) for place in kept]
+        kept = dict.fromkeys(ordered[:limit]) | dict.fromkeys(each for each in ordered if str(each[0]) in set(among))
+        return [Stated(str(chunk), str(document), scores[chunk, document]) for chunk, document in kept]
 
     async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
         return Facts(
             {entity: self._sums.fact(entity) for entity in entities},
             {relation: self._sums.connection(relation) for relation in relations},
         )
+
+    async def gone(self, _chunk_ids: Collection[str]) -> frozenset[str]:
+        return frozenset()

@@ -1,6 +1,14 @@
 """The statements of the knowledge graph on Neo4j. Names reach them as parameters only, and each names organisation and
 knowledge base."""
 
+from stores.graph_records import LOOK_AROUND
+from stores.graph_search import MENTIONS as MOST_MENTIONS
+from stores.walking import FAN_OUT
+
+#: How much of an entity's surroundings is written out beside it (`WRITE_OUT`): relations, those of them that a walk
+#: takes, and passages. Whoever changes one takes another label than `KgReadable`, so that all of it is written again.
+WIDTHS = {"sides": LOOK_AROUND, "walked": FAN_OUT, "passages": MOST_MENTIONS}
+
 # Documents of a knowledge base share entities: their graph changes queue up at this node, so that sums stay exact and
 # two writers never wait for each other's locks in turn.
 OPEN_BASE = """
@@ -123,6 +131,53 @@ SET e.documents = documents, e.mentions = mentions, e.name = name, e.type = type
     e.degree = COUNT { (e)-[:KG_RELATION]->() } + COUNT { (e)<-[:KG_RELATION]-() } - COUNT { (e)-[:KG_RELATION]->(e) }
 """
 
+# What walks read of an entity, as texts with a blank behind each field (`stores.graph_texts`): Neo4j takes a property
+# many times quicker than the relationships that it is made of. The heaviest relations and the first passages come from
+# indexes by rank, without a look at the rest: Neo4j reads an index in its order only when the order is asked for from
+# its first property on. The node is written to first, so that its relations are read when others are done with it.
+_WRITE_OUT = """
+SET e:KgReadable, e.backwards = reverse(e.key)
+WITH e, e.id AS id
+CALL {
+    WITH id
+    CALL {
+        WITH id
+        MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.rank > ''
+        RETURN r, r.rank AS rank, r.target AS neighbour ORDER BY r.source, r.rank LIMIT $sides
+        UNION
+        WITH id
+        MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.rank > ''
+        RETURN r, r.rank AS rank, r.source AS neighbour ORDER BY r.target, r.rank LIMIT $sides
+    }
+    WITH rank, r.id + ' ' + neighbour + ' ' + toString(r.weight) + ' ' AS side ORDER BY rank
+    WITH collect(side)[..$sides] AS sides
+    RETURN reduce(text = '', side IN sides[..$walked] | text + side) AS nearest,
+           reduce(text = '', side IN sides[$walked..] | text + side) AS further
+}
+CALL {
+    WITH id
+    MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND m.rank > ''
+    WITH c, m ORDER BY m.entity, m.rank LIMIT $passages
+    WITH collect(c.id + ' ' + c.document + CASE WHEN true IN m.subjects THEN ' 1 ' ELSE ' 0 ' END) AS passages
+    RETURN reduce(text = '', passage IN passages | text + passage) AS passages
+}
+SET e.sides = nearest, e.further = further, e.passages = passages
+"""
+WRITE_OUT = f"""
+UNWIND $ids AS id
+MATCH (e:KgEntity {{id: id}}) WHERE e.org = $org AND e.kb = $kb
+{_WRITE_OUT}
+"""
+# What graphs of earlier versions lack. Both numbers are known without a look at the nodes.
+INCOMPLETE = "RETURN COUNT { MATCH (e:KgReadable) } < COUNT { MATCH (e:KgEntity) } AS incomplete"
+COMPLETE = f"""
+MATCH (e:KgEntity) WHERE NOT e:KgReadable
+CALL {{
+    WITH e
+    {_WRITE_OUT}
+}} IN TRANSACTIONS OF 500 ROWS
+"""
+
 # --- taking a knowledge base out, a bounded part at a time; its own node last, so that a part left over is found
 EMPTY_BASE = tuple(
     f"MATCH (n:{label} {{kb: $kb}}) WHERE n.org = $org WITH n LIMIT $part DETACH DELETE n RETURN count(*) AS gone"
@@ -194,62 +249,19 @@ CALL {
 }
 RETURN collect(DISTINCT [id, other.id]) AS found
 """
-# The heaviest relations of each entity. A hub's come from the indexes by rank, without a look at the rest: Neo4j reads
-# an index in its order only when the order is asked for from its first property on.
+# What a walk reads of an entity stands in it as text: see `WRITE_OUT`. An earlier version that still writes leaves it
+# out, until the next start.
 LEAVE = """
 UNWIND $ids AS id
 MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
-CALL {
-    WITH e
-    WITH e WHERE e.degree <= $few
-    MATCH (e)-[r:KG_RELATION]-()
-    WITH e, r ORDER BY r.weight DESC, r.id LIMIT $fan_out
-    RETURN collect([r.id, CASE r.source WHEN e.id THEN r.target ELSE r.source END, r.weight]) AS sides
-}
-RETURN collect([id, e.degree, sides]) AS found
+WITH id, e, CASE WHEN $fan_out > $walked THEN e.further ELSE '' END AS further
+RETURN collect([id, e.degree, coalesce(e.sides + further, '')]) AS found
 """
-LEAVE_HUBS = """
-UNWIND $ids AS id
-MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
-CALL {
-    WITH id
-    MATCH ()-[r:KG_RELATION]->() WHERE r.source = id AND r.rank > ''
-    RETURN r, r.rank AS rank, r.target AS neighbour ORDER BY r.source, r.rank LIMIT $fan_out
-    UNION
-    WITH id
-    MATCH ()-[r:KG_RELATION]->() WHERE r.target = id AND r.rank > ''
-    RETURN r, r.rank AS rank, r.source AS neighbour ORDER BY r.target, r.rank LIMIT $fan_out
-}
-WITH id, r, rank, neighbour ORDER BY rank
-WITH id, collect([r, neighbour])[..$fan_out] AS heaviest
-RETURN collect([id, [one IN heaviest | [one[0].id, one[1], one[0].weight]]]) AS found
-"""
-# Those of a hub come from the index by rank, too.
 MENTIONS = """
 UNWIND $ids AS id
 MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
-CALL {
-    WITH e
-    WITH e WHERE e.mentions <= $few
-    MATCH (c:KgChunk)-[m:KG_MENTIONS]->(e)
-    WITH c, m ORDER BY m.rank LIMIT $limit
-    RETURN collect([c.id, c.document, true IN m.subjects]) AS passages
-}
-RETURN collect([id, e.mentions > $few, passages]) AS found
+RETURN collect([id, coalesce(e.passages, '')]) AS found
 """
-_MENTIONS_BY_RANK = """
-UNWIND $ids AS id
-CALL {{
-    WITH id
-    MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND {ranks} AND c.org = $org AND c.kb = $kb
-    WITH c, m ORDER BY m.entity, m.rank LIMIT $limit
-    RETURN collect([c.id, c.document, true IN m.subjects]) AS passages
-}}
-WITH id, passages WHERE passages <> []
-RETURN collect([id, passages]) AS found
-"""
-MENTIONS_OF_HUBS = _MENTIONS_BY_RANK.format(ranks="m.rank > ''")
-MENTIONS_ABOUT = _MENTIONS_BY_RANK.format(ranks="m.rank > '' AND m.rank < '1'")
 STATED = """
 UNWIND $walked AS one
 WITH one[0] AS id, one[1] AS score, one[2] AS weight
@@ -258,7 +270,8 @@ WITH c, sum(score * CASE WHEN s.weight < weight THEN s.weight / weight ELSE 1.0 
 WITH c.id AS chunk, c.document AS document, score, CASE WHEN score < 1.0 THEN score ELSE 1.0 END AS counted
 ORDER BY counted DESC, chunk
 WITH collect([chunk, document, score]) AS stated
-RETURN stated[..$limit] + [one IN stated[$limit..] WHERE one[0] IN $among] AS found
+WITH stated[..$limit] + [one IN stated[$limit..] WHERE one[0] IN $among] AS stated
+RETURN reduce(text = '', one IN stated | text + one[0] + ' ' + one[1] + ' ' + toString(one[2]) + ' ') AS found
 """
 # With each fact a few of the chunks that carry it: one of several documents each, or of several places.
 FACTS = """

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_random_exponential
+
 from stores.neo4j.schema import create_schema
 from tributary.domain.errors import DependencyUnavailable, InvalidRequest
 
 if TYPE_CHECKING:
-    from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession
+    from neo4j import AsyncDriver, AsyncManagedTransaction, AsyncSession, Query
 
 T = TypeVar("T")
 Row = Mapping[str, Any]
@@ -25,6 +27,12 @@ READ_TIMEOUT = 30.0
 WRITE_TIMEOUT = 120.0
 #: A socket that was idle for so many seconds is tried before it is used: firewalls forget connections silently.
 IDLE = 15.0
+
+_AGAIN: dict[str, Any] = {
+    "stop": stop_after_delay(RETRY_TIME),
+    "wait": wait_random_exponential(0.05, max=0.5),
+    "reraise": True,
+}
 
 _ADDRESS = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://")
 _AWAY = "Neo4j can't be reached"
@@ -76,6 +84,18 @@ class Neo4jDatabase:
         with translated():
             async with self._session() as session:
                 return await session.execute_read(_limited(work, READ_TIMEOUT))
+
+    async def ask(self, statement: str, **parameters: Any) -> list[dict[str, Any]]:
+        """The rows of a statement that reads, in a transaction that takes no messages of its own."""
+        from neo4j import READ_ACCESS, Query
+
+        limited = Query(statement, timeout=READ_TIMEOUT)
+        with translated():
+            async for attempt in AsyncRetrying(retry=retry_if_exception(_passes), **_AGAIN):
+                with attempt:
+                    async with self._session(default_access_mode=READ_ACCESS) as session:
+                        return await rows(session, limited, **parameters)
+        raise AssertionError("the last attempt raises")
 
     async def write(self, work: "Callable[[AsyncManagedTransaction], Awaitable[T]]") -> T:
         """What `work` returns, with all of what it wrote or nothing; it may run more than once."""
@@ -150,13 +170,22 @@ def _limited(
     return limited
 
 
+def _passes(error: BaseException) -> bool:
+    """Whether the driver would repeat a transaction that failed so."""
+    from neo4j.exceptions import DriverError, Neo4jError
+
+    return isinstance(error, DriverError | Neo4jError) and error.is_retryable()
+
+
 async def _nothing(transaction: "AsyncManagedTransaction") -> None:
     await (await transaction.run("RETURN 1")).consume()
 
 
-async def rows(transaction: "AsyncManagedTransaction", statement: str, **parameters: Any) -> list[dict[str, Any]]:
+async def rows(
+    transaction: "AsyncManagedTransaction | AsyncSession", statement: "str | Query", **parameters: Any
+) -> list[dict[str, Any]]:
     """The rows of a statement."""
-    result = await transaction.run(statement, parameters)
+    result = await transaction.run(statement, parameters)  # type: ignore[arg-type]
     keys = result.keys()
     # Values are plain, so they need not be looked through as the driver's own `data()` does.
     return [dict(zip(keys, record, strict=True)) async for record in result]

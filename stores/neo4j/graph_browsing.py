@@ -31,10 +31,10 @@ class Neo4jGraphEngine(Neo4jGraph, Neo4jGraphArchive):
     ) -> GraphPage:
         mentions, last = read_cursor(cursor, is_uuid) or (_ALL, "")
         place = place_of(organisation_id, knowledge_base_id)
+        source = Neo4jGraphSource(self._database, self._ground, organisation_id, knowledge_base_id)
+        chosen = place | _parameters(select, await within(source, select, is_uuid))
 
         async def look(transaction: "AsyncManagedTransaction") -> GraphPage:
-            source = Neo4jGraphSource(transaction, place, self._ground, organisation_id)
-            chosen = place | _parameters(select, await within(source, select, is_uuid))
             behind = {"mentions": mentions, "last": last, "limit": limit + 1}
             nodes = [GraphNode(**row) for row in await rows(transaction, cypher.NODES, **chosen, **behind)]
             page = nodes[:limit]

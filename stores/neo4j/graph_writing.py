@@ -211,6 +211,7 @@ async def _refresh(
         (cypher.SUM_RELATIONS, sorted(relations)),
         (cypher.DROP_ENTITIES, sorted(entities)),
         (cypher.SUM_ENTITIES, sorted(entities)),
+        (cypher.WRITE_OUT, sorted(entities)),
     ):
         for first in range(0, len(ids), _ROWS):
-            await rows(transaction, statement, **place, ids=ids[first : first + _ROWS])
+            await rows(transaction, statement, **place, **cypher.WIDTHS, ids=ids[first : first + _ROWS])

@@ -6,6 +6,7 @@ base and its key, a relation's of its ends and its label: the same fact has the 
 
 from typing import TYPE_CHECKING
 
+from stores.neo4j import cypher
 from tributary.domain.errors import DependencyUnavailable
 
 if TYPE_CHECKING:
@@ -35,11 +36,6 @@ SCHEMA = (
     "CREATE INDEX kg_states_relation IF NOT EXISTS FOR ()-[r:KG_STATES]-() ON (r.relation)",
     "CREATE INDEX kg_names_document IF NOT EXISTS FOR ()-[r:KG_NAMES]-() ON (r.document)",
 )
-#: What graphs of earlier versions lack.
-COMPLETION = """
-MATCH (e:KgEntity) WHERE e.backwards IS NULL
-CALL { WITH e SET e.backwards = reverse(e.key) } IN TRANSACTIONS OF 5000 ROWS
-"""
 #: Another process made it at the same moment.
 _MADE = frozenset(
     f"Neo.ClientError.Schema.{name}"
@@ -64,8 +60,11 @@ async def create_schema(session: "AsyncSession") -> None:
         except ClientError as error:
             if error.code not in _MADE:
                 raise
-    await (await session.run(COMPLETION)).consume()
     await (await session.run("CALL db.awaitIndexes(60)")).consume()
     pending = await (await session.run(_PENDING)).single(strict=True)
     if pending["pending"]:
         raise DependencyUnavailable("Neo4j is still building its indexes")
+    # Graphs of earlier versions lack what walks read.
+    lacking = await (await session.run(cypher.INCOMPLETE)).single(strict=True)
+    if lacking["incomplete"]:
+        await (await session.run(cypher.COMPLETE, cypher.WIDTHS)).consume()

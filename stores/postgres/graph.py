@@ -1,6 +1,6 @@
 """The knowledge graph on PostgreSQL: the reader, with the writer."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
@@ -10,12 +10,13 @@ from psycopg.rows import DictRow
 
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
+from stores.graph_texts import read_mentions, read_sides, read_stated
 from stores.misspelling import Alike, Parts
 from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database, translated
 from stores.postgres.graph_writing import PostgresGraphWriter
 from stores.protocols.graph import GraphFindings, SeedPassage
-from stores.walking import STEP, Bounds, Named, Neighbourhood, Side
+from stores.walking import STEP, Bounds, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
 
 
@@ -51,8 +52,9 @@ class PostgresGraphSource:
         self._place = {"organisation": organisation_id, "knowledge_base": knowledge_base_id}
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
-        rows = await self._fetch(sql.NAMED, keys=list(keys))
-        return [Named(str(row["id"]), row["name_key"], row["mentions"]) for row in rows]
+        # No key holds a line break.
+        rows = await self._fetch(sql.NAMED, keys="\n".join(keys))
+        return [Named(row["id"], row["name_key"], row["mentions"]) for row in rows]
 
     async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
         wanted = (*parts.beginnings, *parts.endings)
@@ -62,8 +64,8 @@ class PostgresGraphSource:
         rows = await self._fetch(sql.ALIKE, **asked, read=read, limit=limit)
         return [Alike(str(row["id"]), row["key"], row["mentions"]) for row in rows]
 
-    async def mentioned_by(self, chunk_ids: Sequence[UUID]) -> Sequence[SeedMention]:
-        return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=list(chunk_ids))]
+    async def mentioned_by(self, chunk_ids: Sequence[str]) -> Sequence[SeedMention]:
+        return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=_text(chunk_ids))]
 
     async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
         rows = await self._fetch(sql.NAMESAKES, entities=_text(entities), limit=limit)
@@ -73,7 +75,7 @@ class PostgresGraphSource:
         seeds = {"seeds": _text(scores), "scores": _text(scores.values()), "step": STEP}
         rows = await self._fetch(sql.NEIGHBOURHOOD, **seeds, **asdict(bounds))
         return Neighbourhood(
-            {row["entity_id"]: _sides(row["sides"]) for row in rows},
+            {row["entity_id"]: read_sides(row["sides"] or "") for row in rows},
             {row["entity_id"]: row["degree"] for row in rows},
             cut=any(row["cut"] for row in rows),
         )
@@ -82,17 +84,13 @@ class PostgresGraphSource:
         only = [*("f" for _ in entities), *("t" for _ in about)]
         asked = {"entities": _text((*entities, *about)), "about": _text(only)}
         rows = await self._fetch(sql.MENTIONS, **asked, limit=limit)
-        # A passage with several mentions has a row for each; the first says whether it is about the entity.
-        found: dict[tuple[str, UUID], Mention] = {}
-        for row in rows:
-            found.setdefault((row["entity_id"], row["chunk_id"]), Mention(*row.values()))
-        return list(found.values())
+        return [each for row in rows for each in read_mentions(row["entity_id"], row["passages"])]
 
-    async def stated(self, relations: Sequence[Walked], among: Sequence[UUID], *, limit: int) -> Sequence[Stated]:
+    async def stated(self, relations: Sequence[Walked], among: Sequence[str], *, limit: int) -> Sequence[Stated]:
         ids, scores, weights = zip(*relations, strict=True)
         walked = {"relations": _text(ids), "scores": _text(scores), "weights": _text(weights)}
-        rows = await self._fetch(sql.STATED, **walked, among=_text(among), limit=limit)
-        return [Stated(row["chunk_id"], row["document_id"], row["score"]) for row in rows]
+        [row] = await self._fetch(sql.STATED, **walked, among=_text(among), limit=limit)
+        return read_stated(row["stated"] or "")
 
     async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
         wanted = ((sql.ENTITIES, entities), (sql.RELATIONS, relations))
@@ -111,17 +109,14 @@ class PostgresGraphSource:
             },
         )
 
+    async def gone(self, _chunk_ids: Collection[str]) -> frozenset[str]:
+        return frozenset()
+
     async def _fetch(self, statement: str, **parameters: Any) -> list[DictRow]:
         return await (await self._send(statement, **parameters)).fetchall()
 
     async def _send(self, statement: str, **parameters: Any) -> AsyncCursor[DictRow]:
         return await self._connection.execute(statement, self._place | parameters)
-
-
-def _sides(text: str | None) -> list[Side]:
-    """What the walk's statement tells of an entity."""
-    parts = (text or "").split()
-    return list(map(Side, parts[0::3], parts[1::3], map(float, parts[2::3])))
 
 
 def _text(each: Iterable[object]) -> str:

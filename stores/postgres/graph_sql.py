@@ -1,13 +1,29 @@
 """The statements of the knowledge graph. Names reach them as parameters only."""
 
 ENTER = "SELECT set_config('app.organisation', %(organisation)s, true)"
-NAMED = """
-SELECT n.name_key, e.id, e.mentions
-FROM (
-    SELECT DISTINCT name_key, entity_id FROM kg_names
-    WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND name_key = ANY(%(keys)s)
-) n
-JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.id = n.entity_id
+# A name has a row for each document that uses it: from one of its entities to the next the index is looked into again,
+# so that those between, of a hub thousands, are not read. OFFSET keeps the planner, which takes every key for a
+# common one, from reading all entities instead.
+_NEXT_CALLED_SO = """
+(SELECT entity_id FROM kg_names
+ WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s AND name_key = {key} {behind}
+ ORDER BY entity_id LIMIT 1)
+"""
+NAMED = f"""
+WITH RECURSIVE called AS (
+    SELECT asked.key, first.entity_id
+    FROM unnest(string_to_array(%(keys)s, E'\\n')) AS asked (key)
+    CROSS JOIN LATERAL {_NEXT_CALLED_SO.format(key="asked.key", behind="")} first
+    UNION ALL
+    SELECT called.key, further.entity_id
+    FROM called
+    CROSS JOIN LATERAL {_NEXT_CALLED_SO.format(key="called.key", behind="AND entity_id > called.entity_id")} further
+)
+SELECT called.key AS name_key, e.id::text AS id, e.mentions
+FROM called
+CROSS JOIN LATERAL (
+    SELECT id, mentions FROM kg_entities WHERE organisation_id = %(organisation)s AND id = called.entity_id OFFSET 0
+) e
 """
 # Ranges, since LIKE may not use an index under a policy; the range is read in the order of its index.
 _ALIKE = """
@@ -31,12 +47,12 @@ CROSS JOIN LATERAL (
 ) found
 """
 MENTIONED_BY = """
-SELECT m.chunk_id, m.entity_id::text AS entity_id, e.mentions, m.start_offset AS start, m.end_offset AS "end",
-       m.subject
+SELECT m.chunk_id::text AS chunk_id, m.entity_id::text AS entity_id, e.mentions,
+       m.start_offset AS start, m.end_offset AS "end", m.subject
 FROM kg_mentions m
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.knowledge_base_id = %(knowledge_base)s
                   AND e.id = m.entity_id
-WHERE m.organisation_id = %(organisation)s AND m.chunk_id = ANY(%(chunks)s)
+WHERE m.organisation_id = %(organisation)s AND m.chunk_id = ANY(string_to_array(%(chunks)s, ' ')::uuid[])
 """
 
 # Names are looked up on both sides of the entity's own: its rows, which are as many as its documents, are not read.
@@ -122,9 +138,12 @@ JOIN kg_entities t ON t.organisation_id = r.organisation_id AND t.id = r.target_
 WHERE r.organisation_id = %(organisation)s AND r.id = ANY(string_to_array(%(ids)s, ' ')::uuid[])
 """
 # Lists of ids and numbers come as one text each, with a blank between: the driver takes long to write out an array.
-# In the order of the index, which ends the look-up of a hub after `limit` rows.
+# In the order of the index, which ends the look-up of a hub after `limit` rows. Passages come as one text for each
+# entity: passage, document and whether it is about the entity, in turn.
 MENTIONS = """
-SELECT seed.id::text AS entity_id, m.chunk_id, m.document_id, m.subject
+SELECT seed.id::text AS entity_id,
+       string_agg(m.chunk_id || ' ' || m.document_id || ' ' || m.subject::int, ' '
+                  ORDER BY m.subject DESC, m.chunk_id) AS passages
 FROM unnest(string_to_array(%(entities)s, ' ')::uuid[], string_to_array(%(about)s, ' ')::boolean[]) AS seed (id, about)
 CROSS JOIN LATERAL (
     (SELECT chunk_id, document_id, subject FROM kg_mentions
@@ -137,6 +156,7 @@ CROSS JOIN LATERAL (
      ORDER BY chunk_id
      LIMIT %(limit)s)
 ) m
+GROUP BY seed.id
 """
 STATED = """
 WITH said AS (
@@ -149,9 +169,12 @@ WITH said AS (
     JOIN kg_relation_sources s ON s.organisation_id = %(organisation)s AND s.relation_id = walked.id
     GROUP BY s.chunk_id, s.document_id
 )
-(SELECT * FROM said ORDER BY least(1, score) DESC, chunk_id LIMIT %(limit)s)
-UNION
-SELECT * FROM said WHERE chunk_id = ANY(string_to_array(%(among)s, ' ')::uuid[])
+SELECT string_agg(chunk_id || ' ' || document_id || ' ' || score, ' ') AS stated
+FROM (
+    (SELECT * FROM said ORDER BY least(1, score) DESC, chunk_id LIMIT %(limit)s)
+    UNION
+    SELECT * FROM said WHERE chunk_id = ANY(string_to_array(%(among)s, ' ')::uuid[])
+) read
 """
 
 # Held until the transaction ends: neither a newer revision nor a delete comes between the check and the rows.

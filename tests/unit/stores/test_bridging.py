@@ -18,49 +18,51 @@ from stores.bridging import (
 )
 from stores.protocols.graph import SeedPassage
 
-A, B, C = UUID(int=1), UUID(int=2), UUID(int=3)
+A, B, C = (str(UUID(int=n)) for n in (1, 2, 3))
 TEXT = "The film was directed by Burton. A critic called Ebert liked the music."
 
 
-def names(entity: str, start: int = 25, *, chunk: UUID = A, mentions: int = 1, subject: bool = False) -> SeedMention:
+def names(entity: str, start: int = 25, *, chunk: str = A, mentions: int = 1, subject: bool = False) -> SeedMention:
     return SeedMention(chunk, entity, mentions, start, start + 6, subject)
 
 
 def test_the_words_of_the_question_around_a_name_make_it_lead_on() -> None:
-    bridges = find_bridges("who directed the film?", [SeedPassage(A, 1.0, TEXT)], [names("burton"), names("ebert", 49)])
+    bridges = find_bridges(
+        "who directed the film?", [SeedPassage(UUID(A), 1.0, TEXT)], [names("burton"), names("ebert", 49)]
+    )
     assert bridges["burton"].leads == {A: 1.0}
     assert "ebert" not in bridges
 
 
 def test_what_stands_above_a_passage_counts_as_said_in_each_of_its_sentences() -> None:
-    seed = SeedPassage(A, 1.0, TEXT, above="The film that they directed")
+    seed = SeedPassage(UUID(A), 1.0, TEXT, above="The film that they directed")
     assert find_bridges("who directed the film?", [seed], [names("ebert", 49)])["ebert"].leads == {A: 1.0}
 
 
 def test_offsets_are_those_of_the_document() -> None:
-    seed = SeedPassage(A, 1.0, TEXT, start=500)
+    seed = SeedPassage(UUID(A), 1.0, TEXT, start=500)
     assert find_bridges("who directed the film?", [seed], [names("burton", 525)])["burton"].strength == 1.0
 
 
 def test_a_passage_without_a_text_leads_on_by_all_its_names() -> None:
-    assert find_bridges("anything", [SeedPassage(A, 0.4)], [names("burton")])["burton"].leads == {A: 0.4}
+    assert find_bridges("anything", [SeedPassage(UUID(A), 0.4)], [names("burton")])["burton"].leads == {A: 0.4}
 
 
 def test_half_of_the_question_leads_on_by_more_than_half() -> None:
-    bridges = find_bridges("directed film of Norway in winter", [SeedPassage(A, 1.0, TEXT)], [names("burton")])
+    bridges = find_bridges("directed film of Norway in winter", [SeedPassage(UUID(A), 1.0, TEXT)], [names("burton")])
     assert 0.5 < bridges["burton"].strength < 1.0
 
 
 def test_what_a_passage_is_about_does_not_lead_on_from_it() -> None:
     mentions = [names("burton", subject=True), names("burton", 49)]
-    [bridge] = find_bridges("who directed the film?", [SeedPassage(A, 1.0, TEXT)], mentions).values()
+    [bridge] = find_bridges("who directed the film?", [SeedPassage(UUID(A), 1.0, TEXT)], mentions).values()
     assert bridge.leads == {}
     assert bridge.strength > 0.0
 
 
 def test_the_number_of_entities_that_lead_on_is_bounded() -> None:
     mentions = [names(f"entity{n}") for n in range(2 * MAX_BRIDGES)]
-    assert len(find_bridges("anything", [SeedPassage(A, 1.0)], mentions)) == MAX_BRIDGES
+    assert len(find_bridges("anything", [SeedPassage(UUID(A), 1.0)], mentions)) == MAX_BRIDGES
 
 
 @pytest.mark.parametrize(
@@ -91,15 +93,15 @@ def test_a_namesake_is_led_to_as_well() -> None:
 
 def test_where_many_passages_are_about_what_is_named_each_is_meant_less() -> None:
     bridges = {"e": Bridge(1, 1.0, {A: 1.0})}
-    several = led_to(bridges, [Mention("e", UUID(int=n), B, True) for n in range(2, 12)])
+    several = led_to(bridges, [Mention("e", str(UUID(int=n)), B, True) for n in range(2, 12)])
     assert all(0.2 < evidence < 0.5 for evidence in several.values())
 
 
 def test_a_list_of_names_leads_on_by_each_of_them_less() -> None:
     text = "They like " + ", ".join(f"Thing{n}" for n in range(12))
     listed = [names(f"thing{n}", text.index(f"Thing{n}")) for n in range(12)]
-    bridges = find_bridges("who may like Thing3?", [SeedPassage(A, 1.0, text)], listed)
-    alone = find_bridges("who may like Thing3?", [SeedPassage(A, 1.0, text)], listed[:1])
+    bridges = find_bridges("who may like Thing3?", [SeedPassage(UUID(A), 1.0, text)], listed)
+    alone = find_bridges("who may like Thing3?", [SeedPassage(UUID(A), 1.0, text)], listed[:1])
     assert bridges["thing0"].strength == pytest.approx(0.5 * alone["thing0"].strength)
 
 

@@ -27,7 +27,7 @@ from stores.walking import (
     walk,
 )
 
-A, B = UUID(int=1), UUID(int=2)
+A, B = (str(UUID(int=n)) for n in (1, 2))
 
 
 def test_a_name_inside_a_longer_one_that_was_found_is_no_seed() -> None:
@@ -95,7 +95,7 @@ def test_what_other_passages_lead_to_counts_more_than_what_was_walked() -> None:
 
 def test_passages_with_equal_evidence_come_by_id() -> None:
     found = passages({"x": 1.0}, [Support(B, B, 1.0, 0.0), Support(A, A, 1.0, 0.0)], limit=5)
-    assert [passage.chunk_id for passage in found] == [A, B]
+    assert [str(passage.chunk_id) for passage in found] == [A, B]
 
 
 def near(*edges: tuple[str, str], degrees: dict[str, int] | None = None) -> Neighbourhood:

@@ -1,0 +1,28 @@
+"""Lists that engines give as one text each, fields in turn with blanks between: a driver takes longer over a row, or an
+id, than an engine does to find it."""
+
+from stores.bridging import Mention
+from stores.graph_search import Stated
+from stores.walking import Side
+
+
+def read_sides(text: str, limit: int | None = None) -> list[Side]:
+    """Relation, entity at its other end, and weight; at most `limit` of them."""
+    fields = text.split() if limit is None else text.split(maxsplit=3 * limit)[: 3 * limit]
+    return list(map(Side, fields[0::3], fields[1::3], map(float, fields[2::3])))
+
+
+def read_mentions(entity_id: str, text: str, limit: int | None = None) -> list[Mention]:
+    """Passage, its document, and 1 where it is about the entity; those first. A passage that comes again is one."""
+    fields = text.split() if limit is None else text.split(maxsplit=3 * limit)[: 3 * limit]
+    found: dict[str, Mention] = {}
+    for chunk_id, document_id, subject in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
+        if chunk_id not in found:
+            found[chunk_id] = Mention(entity_id, chunk_id, document_id, subject == "1")
+    return list(found.values())
+
+
+def read_stated(text: str) -> list[Stated]:
+    """Passage, its document, and its score."""
+    fields = text.split()
+    return list(map(Stated, fields[0::3], fields[1::3], map(float, fields[2::3])))
