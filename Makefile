@@ -7,10 +7,10 @@ ARGS ?=
 DATA ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run studio notebook test lint bench clean lock
+.PHONY: help run studio notebook test screenshots lint bench clean lock
 
 help: ## Lists the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 run: $(VENV)/.run ## Starts Tributary on its embedded default (ARGS="--port 0" passes options)
 	@$(BIN)/tributary serve $(ARGS)
@@ -32,6 +32,9 @@ test: $(VENV)/.dev ## Lints, type checks, and runs all tests (ARGS="tests/unit" 
 bench: $(VENV)/.dev ## Measures what Tributary costs (ARGS="--only turn,start" some; DATA=FOLDER judged sets, too)
 	@$(BIN)/tributary prepare
 	@$(BIN)/python -m bench $(if $(DATA),--data $(DATA)) $(ARGS)
+
+screenshots: $(VENV)/.dev ## Takes the pictures of the page for the README anew, by the newcomer's tour
+	SCREENSHOTS=docs/screenshots $(BIN)/pytest tests/e2e/test_page_tour.py
 
 lint: $(VENV)/.dev ## Formats, and repairs what can be repaired
 	$(BIN)/ruff format .

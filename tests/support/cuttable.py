@@ -1,15 +1,22 @@
-"""A way to a server that a test can cut and mend, as a network or a restart does."""
+"""A way to a server that a test can cut, mend and slow down, as a network or a restart does."""
 
 import socket
 import threading
+import time
 from types import TracebackType
 from typing import Self
 
+#: Seconds between two parts of what comes over a slow way.
+_PAUSE = 0.02
+_PART = 65536
+
 
 class CuttableWay:
-    """A TCP port of its own that leads to another. Cut, it refuses, and ends what runs."""
+    """A TCP port of its own that leads to another. Cut, it refuses, and ends what runs. `rate` is how many bytes a
+    second come back over each connection, 0: as many as there are."""
 
     def __init__(self, host: str, port: int) -> None:
+        self.rate = 0
         self._target = host, port
         self._listener: socket.socket | None = None
         self._pairs: list[socket.socket] = []
@@ -35,6 +42,12 @@ class CuttableWay:
         self._listener = listener
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
+    def lead_to(self, host: str, port: int) -> None:
+        """Leads to another server from now on; what runs ends."""
+        self.cut()
+        self._target = host, port
+        self.mend()
+
     def cut(self) -> None:
         with self._lock:
             ending, self._pairs = self._pairs, []
@@ -52,18 +65,19 @@ class CuttableWay:
             far = socket.create_connection(self._target)
             with self._lock:
                 self._pairs += [near, far]
-            for source, target in ((near, far), (far, near)):
-                threading.Thread(target=_carry, args=(source, target), daemon=True).start()
+            threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
+            threading.Thread(target=self._carry, args=(far, near), kwargs={"back": True}, daemon=True).start()
 
-
-def _carry(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while part := source.recv(65536):
-            target.sendall(part)
-    except OSError:
-        pass
-    finally:
-        _end(target)
+    def _carry(self, source: socket.socket, target: socket.socket, *, back: bool = False) -> None:
+        try:
+            while part := source.recv(max(1, int(self.rate * _PAUSE)) if back and self.rate else _PART):
+                target.sendall(part)
+                if back and self.rate:
+                    time.sleep(_PAUSE)
+        except OSError:
+            pass
+        finally:
+            _end(target)
 
 
 def _end(each: socket.socket) -> None:

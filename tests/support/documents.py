@@ -1,4 +1,4 @@
-"""Waiting for documents over HTTP."""
+"""Documents over HTTP: sent, and waited for."""
 
 import json
 from typing import Any
@@ -22,3 +22,16 @@ def wait_until_ready(client: httpx.Client, knowledge_base: str, document: str) -
     state = wait_until_done(client, knowledge_base, document)
     assert state["status"] == "ready", state
     return state
+
+
+def filled_base(client: httpx.Client, *files: tuple[str, bytes], **fields: Any) -> str:
+    """A new knowledge base with these files, all of them ready; its id."""
+    made = client.post("/knowledge/kb", json={"name": "Harbour", **fields})
+    assert made.status_code == 201, made.text
+    base = str(made.json()["id"])
+    if not files:
+        return base
+    sent = client.post(f"/knowledge/kb/{base}/documents", files=[("files", each) for each in files])
+    for each in sent.json()["documents"]:
+        wait_until_ready(client, base, each["id"])
+    return base

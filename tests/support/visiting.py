@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, expect
@@ -14,24 +15,28 @@ from tests.support.provider import Provider
 _EXPECTED = re.compile(r"Failed to load resource|Password forms should have")
 
 
-@dataclass
-class Visitor:
-    """Somebody who is signed in to an organisation of their own, at the page."""
+def eventually(page: Page, expression: str, argument: Any = None) -> Any:
+    """What a function of the page gives as soon as that is true. The page's policy forbids playwright's own way, which
+    evaluates within the page."""
+    deadline = monotonic() + 20
+    while not (found := page.evaluate(expression, argument)):
+        assert monotonic() < deadline, f"not within 20 s: {expression}"
+        page.wait_for_timeout(20)
+    return found
 
-    chatting: Chatting
-    context: BrowserContext
-    page: Page
+
+@dataclass
+class Watch:
+    """What a page does that it must not."""
+
+    #: Where the server is.
     url: str
     #: What the page logged as an error, violations of its policy included.
     errors: list[str] = field(default_factory=list)
     #: Addresses of other servers that the page asked for something.
     strangers: list[str] = field(default_factory=list)
 
-    @property
-    def provider(self) -> Provider:
-        return self.chatting.provider
-
-    def watch(self, page: Page) -> Page:
+    def over(self, page: Page) -> Page:
         page.set_default_timeout(20_000)
         page.on("console", self._heard)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -46,12 +51,38 @@ class Visitor:
         if not url.startswith((self.url, "data:", "blob:")):
             self.strangers.append(url)
 
+
+@dataclass
+class Visitor:
+    """Somebody who is signed in to an organisation of their own, at the page."""
+
+    chatting: Chatting
+    context: BrowserContext
+    page: Page
+    watch: Watch
+
+    @property
+    def provider(self) -> Provider:
+        return self.chatting.provider
+
+    @property
+    def url(self) -> str:
+        return self.watch.url
+
+    @property
+    def errors(self) -> list[str]:
+        return self.watch.errors
+
+    @property
+    def strangers(self) -> list[str]:
+        return self.watch.strangers
+
     def open(self, place: str = "chat") -> None:
         self.page.goto(f"{self.url}/#/{place}")
 
     def another(self) -> Page:
         """A second page of the same browser."""
-        return self.watch(self.context.new_page())
+        return self.watch.over(self.context.new_page())
 
     @property
     def composer(self) -> Locator:
@@ -109,6 +140,5 @@ def begin_visit(browser: Browser, chatting: Chatting, *, narrow: bool = False) -
     key = str(chatting.client.headers["Authorization"]).removeprefix("Bearer ")
     signed = context.request.post(f"{url}/sign-in", form={"key": key}, headers={"Origin": url}, max_redirects=0)
     assert signed.status == 303, signed.text()
-    visitor = Visitor(chatting, context, context.new_page(), url)
-    visitor.watch(visitor.page)
-    return visitor
+    watch = Watch(url)
+    return Visitor(chatting, context, watch.over(context.new_page()), watch)
