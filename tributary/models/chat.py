@@ -136,11 +136,10 @@ class ChatModels:
 
 
 def _openai_class(base_url: str) -> Any:
-    from langchain_openai import ChatOpenAI
-
     from tributary.models.compatible import CompatibleChat, is_openai
+    from tributary.models.direct import DirectChat
 
-    return ChatOpenAI if is_openai(base_url) else CompatibleChat
+    return DirectChat if is_openai(base_url) else CompatibleChat
 
 
 def _openrouter_class() -> Any:

@@ -1,10 +1,11 @@
-"""ChatOpenAI for servers other than OpenAI's own: Ollama, vLLM, llama.cpp and their like."""
+"""LangChain's client for servers other than OpenAI's own: Ollama, vLLM, llama.cpp and their like."""
 
 from typing import Any
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import LanguageModelInput
-from langchain_openai import ChatOpenAI
+
+from tributary.models.direct import DirectChat
 
 _OPENAI_HOSTS = (".openai.com", ".openai.azure.com")
 
@@ -14,7 +15,7 @@ def is_openai(base_url: str) -> bool:
     return f".{urlsplit(base_url).hostname or ''}".endswith(_OPENAI_HOSTS)
 
 
-class CompatibleChat(ChatOpenAI):
+class CompatibleChat(DirectChat):
     """LangChain writes the newer name of the limit of an answer, which some of these servers don't know and pass over;
     all know the older one."""
 

@@ -1,14 +1,14 @@
-"""ChatOpenAI for OpenRouter: with what each call cost."""
+"""LangChain's client for OpenRouter: with what each call cost."""
 
 from typing import Any
 
 from langchain_core.outputs import ChatGenerationChunk
-from langchain_openai import ChatOpenAI
 
 from tributary.models.cost import COST_KEY, cost_of
+from tributary.models.direct import DirectChat
 
 
-class OpenRouterChat(ChatOpenAI):
+class OpenRouterChat(DirectChat):
     """The class of LangChain keeps the tokens of `usage` and drops the cost beside them."""
 
     def _convert_chunk_to_generation_chunk(
