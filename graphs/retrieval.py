@@ -104,7 +104,7 @@ def build_retrieval_graph(
     )
     builder.add_node(
         "merge_and_rerank",
-        partial(merge_and_rerank, caller=caller, questions=questions),
+        partial(merge_and_rerank, caller=caller, questions=questions, patience=ports.branch_timeout),
         defer=True,
     )
     builder.add_conditional_edges(

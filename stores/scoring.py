@@ -55,13 +55,53 @@ class Candidate:
     summary: float | None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Candidates in columns. `chunks` and `documents` are ids, sixteen bytes each; of `summaries` those that there are
+    not are NaN."""
+
+    chunks: bytes
+    documents: bytes
+    importance: Terms
+    cosines: Terms
+    lexical: Terms
+    summaries: Terms
+
+    @classmethod
+    def gathered(cls, candidates: Sequence[Candidate]) -> "Candidates":
+        return cls(
+            chunks=b"".join(each.chunk_id.bytes for each in candidates),
+            documents=b"".join(each.document_id.bytes for each in candidates),
+            importance=np.array([each.importance for each in candidates], np.float64),
+            cosines=np.array([each.cosine for each in candidates], np.float64),
+            lexical=np.array([each.lexical for each in candidates], np.float64),
+            summaries=np.array([np.nan if each.summary is None else each.summary for each in candidates], np.float64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.cosines)
+
+    def by_score(self, scores: Terms) -> list[int]:
+        """Their rows, the best score first, ties by chunk id."""
+        ids = np.frombuffer(self.chunks, ">u8").reshape(-1, 2).astype(np.uint64)
+        order: list[int] = np.lexsort((ids[:, 1], ids[:, 0], -scores)).tolist()
+        return order
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What lexical scores are measured against: the best one in the knowledge base, and that of a text in which
-    every word of the question is as frequent as can be."""
+    """What a question's candidates are measured against: the best lexical score in the knowledge base, that of a text
+    in which every word of the question is as frequent as can be, and how far the vectors are to be doubted."""
 
     best: float
     ideal: float
+    doubt: float = 0.0
+
+
+def scale_of(candidates: Candidates, *, best: float, ideal: float) -> Scale:
+    """Among the candidates must be the `POOL` best of the knowledge base by words and by vector: how far they agree
+    says how far the vectors are to be trusted."""
+    return Scale(best, ideal, doubt(candidates.lexical, candidates.cosines, ideal))
 
 
 def weigh_terms(query: str, recent: str) -> dict[str, float]:
@@ -78,48 +118,55 @@ def weigh_terms(query: str, recent: str) -> dict[str, float]:
 
 
 def rank(
-    candidates: Sequence[Candidate], scale: Scale, *, embedder: TextEmbedder, knowledge_base_id: UUID
+    candidates: Candidates,
+    scale: Scale,
+    *,
+    embedder: TextEmbedder,
+    knowledge_base_id: UUID,
+    limit: int | None = None,
 ) -> list[Hit]:
-    """The candidates as hits, best first by the default weights, ties by chunk id.
-
-    Among them must be the `POOL` best of the knowledge base by words and by vector: how far they agree says how far
-    the vectors are to be trusted.
-    """
-    lexical = np.array([candidate.lexical for candidate in candidates], np.float64)
-    cosines = np.array([candidate.cosine for candidate in candidates], np.float64)
-    vector = vector_terms(candidates, embedder) * (1.0 - doubt(lexical, cosines, scale.ideal))
-    text = text_terms(lexical, scale)
-    hits = [
-        Hit(
-            chunkId=str(candidate.chunk_id),
-            documentId=str(candidate.document_id),
-            knowledgeBaseId=str(knowledge_base_id),
-            vector=float(vector[row]),
-            text=float(text[row]),
-            importance=candidate.importance,
-            evidence=0.0,
-            branches=[Branch.TEXT.value],
-        )
-        for row, candidate in enumerate(candidates)
-    ]
-    hits.sort(key=lambda hit: (-_score(hit), hit["chunkId"]))
-    return hits
+    """The candidates as hits, best first by the default weights, ties by chunk id; at most `limit`."""
+    vector = vector_terms(candidates, embedder) * (1.0 - scale.doubt)
+    text = text_terms(candidates.lexical, scale)
+    weights = _WEIGHTS
+    scores = weights.vector * vector + weights.text * text + weights.importance * candidates.importance
+    chunks, documents, base = candidates.chunks.hex(), candidates.documents.hex(), str(knowledge_base_id)
+    terms_of = zip(vector.tolist(), text.tolist(), candidates.importance.tolist(), strict=True)
+    columns = list(terms_of)
+    return [_hit(chunks, documents, base, row, *columns[row]) for row in candidates.by_score(scores)[:limit]]
 
 
-def text_terms(lexical: Sequence[float] | Terms, scale: Scale) -> Terms:
+def _hit(chunks: str, documents: str, base: str, row: int, vector: float, text: float, importance: float) -> Hit:
+    return Hit(
+        chunkId=_id_at(chunks, row),
+        documentId=_id_at(documents, row),
+        knowledgeBaseId=base,
+        vector=vector,
+        text=text,
+        importance=importance,
+        evidence=0.0,
+        branches=[Branch.TEXT.value],
+    )
+
+
+def _id_at(digits: str, row: int) -> str:
+    """An id of a column as text; a `UUID` for each would take longer than all the arithmetic."""
+    each = digits[32 * row : 32 * row + 32]
+    return f"{each[:8]}-{each[8:12]}-{each[12:16]}-{each[16:20]}-{each[20:]}"
+
+
+def text_terms(lexical: Terms, scale: Scale) -> Terms:
     """Lexical scores in [0, 1]: as shares of the knowledge base's best one, or of `FULL_MATCH` of the ideal where
     the best is less."""
-    scores = np.asarray(lexical, np.float64)
     whole = max(scale.best, FULL_MATCH * scale.ideal)
-    return np.clip(scores / whole, 0.0, 1.0) if whole > 0 else np.zeros_like(scores)
+    return np.clip(lexical / whole, 0.0, 1.0) if whole > 0 else np.zeros_like(lexical)
 
 
-def vector_terms(candidates: Sequence[Candidate], embedder: TextEmbedder) -> Terms:
+def vector_terms(candidates: Candidates, embedder: TextEmbedder) -> Terms:
     """Similarities in [0, 1], raised a little where the document's summary answers to the question."""
-    own = _similarities([candidate.cosine for candidate in candidates], embedder)
-    summaries = [candidate.summary for candidate in candidates]
-    known = np.array([summary is not None for summary in summaries])
-    guide = _similarities([summary or 0.0 for summary in summaries], embedder)
+    own = _similarities(candidates.cosines, embedder)
+    known = ~np.isnan(candidates.summaries)
+    guide = _similarities(np.where(known, candidates.summaries, 0.0), embedder)
     return np.clip(own + SUMMARY_BOOST * np.where(known, guide, 0.0), 0.0, 1.0)
 
 
@@ -129,9 +176,5 @@ def temper(similarities: Terms) -> Terms:
     return np.asarray(near / (near + far), np.float64)
 
 
-def _similarities(cosines: Sequence[float], embedder: TextEmbedder) -> Terms:
-    return temper(embedder.similarity(np.array(cosines, np.float32)).astype(np.float64))
-
-
-def _score(hit: Hit) -> float:
-    return _WEIGHTS.vector * hit["vector"] + _WEIGHTS.text * hit["text"] + _WEIGHTS.importance * hit["importance"]
+def _similarities(cosines: Terms, embedder: TextEmbedder) -> Terms:
+    return temper(embedder.similarity(cosines.astype(np.float32)).astype(np.float64))

@@ -13,7 +13,7 @@ from nodes.retrieval.question_vectors import QueryEmbedding
 from nodes.retrieval.ranking import merge, needs_terms, rerank
 from stores.protocols.graph import GraphReader
 from stores.protocols.knowledge import KnowledgeReader
-from stores.protocols.search import ChunkSearch
+from stores.protocols.search import ChunkSearch, Judgement
 from tributary.domain.bots import Weights
 from tributary.domain.knowledge import Chunk, KnowledgeBase
 from tributary.domain.retrieval import Hit, RankedHit
@@ -59,11 +59,11 @@ class Retrieval:
         async with self._spending.searching(organisation_id, base.id, base.embedding):
             return await self._results(organisation_id, await self._found(organisation_id, base, query, top_k))
 
-    async def _text_hits(
+    async def _judgement(
         self, organisation_id: UUID, base: KnowledgeBase, query: str, vector: Vectors, limit: int
-    ) -> Sequence[Hit]:
+    ) -> Judgement:
         """Vector and words together."""
-        return await self._search.search(
+        return await self._search.judge(
             organisation_id,
             base.id,
             query=query,
@@ -83,12 +83,12 @@ class Retrieval:
     async def _found(self, organisation_id: UUID, base: KnowledgeBase, query: str, top_k: int) -> list[RankedHit]:
         vector = await self._question_vector(base, query)
         shared = self._images.shared_embedder(base.embedding)
-        hits, pictures = await asyncio.gather(
-            self._text_hits(organisation_id, base, query, vector, max(POOL, top_k)),
+        judgement, pictures = await asyncio.gather(
+            self._judgement(organisation_id, base, query, vector, max(POOL, top_k)),
             find_described(organisation_id, base.id, vector, shared, self._search, self._knowledge),
         )
-        merged = merge([*hits, *pictures])
-        judged = await self._judged(organisation_id, base, query, vector, merged) if pictures else ()
+        merged = merge([*judgement.hits, *pictures])
+        judged = await _judged(judgement, merged)
         return rerank(merge([*merged, *judged]), Weights(), top=top_k)
 
     async def search_image(
@@ -126,18 +126,19 @@ class Retrieval:
         base = await self._base(organisation_id, knowledge_base_id)
         async with self._spending.searching(organisation_id, base.id, base.embedding):
             vector = await self._question_vector(base, query)
+            judgement = await self._judgement(organisation_id, base, query, vector, POOL)
             findings, hits, chunks = await find_evidence(
                 organisation_id,
                 knowledge_base_id,
                 query=query,
-                hits=await self._text_hits(organisation_id, base, query, vector, POOL),
+                hits=judgement.hits,
                 weights=Weights(),
                 graph=self._graph,
                 knowledge=self._knowledge,
                 hops=hops,
                 limit=GRAPH_PASSAGES,
             )
-            judged = await self._judged(organisation_id, base, query, vector, hits)
+            judged = await _judged(judgement, hits)
         ranked = rerank(merge([*hits, *judged]), Weights(), top=len(hits))
         return {
             "entities": findings.entities,
@@ -146,22 +147,6 @@ class Retrieval:
             "truncated": findings.truncated,
         }
 
-    async def _judged(
-        self, organisation_id: UUID, base: KnowledgeBase, query: str, vector: Vectors, hits: Sequence[Hit]
-    ) -> Sequence[Hit]:
-        unjudged = [UUID(hit["chunkId"]) for hit in hits if needs_terms(hit)]
-        if not unjudged:
-            return ()
-        return await self._search.score(
-            organisation_id,
-            base.id,
-            unjudged,
-            query=query,
-            recent="",
-            vector=vector,
-            embedder=self._queries.embedder(base.embedding),
-        )
-
     async def _base(self, organisation_id: UUID, knowledge_base_id: UUID) -> KnowledgeBase:
         [base] = await self._knowledge.knowledge_bases(organisation_id, [knowledge_base_id])
         return base
@@ -169,6 +154,10 @@ class Retrieval:
     async def _results(self, organisation_id: UUID, ranked: Sequence[RankedHit]) -> list[dict[str, Any]]:
         chunks = _by_id(await self._knowledge.chunks(organisation_id, [UUID(hit["chunkId"]) for hit in ranked]))
         return [_result(hit, chunks[hit["chunkId"]]) for hit in ranked if hit["chunkId"] in chunks]
+
+
+async def _judged(judgement: Judgement, hits: Sequence[Hit]) -> Sequence[Hit]:
+    return await judgement.score([UUID(hit["chunkId"]) for hit in hits if needs_terms(hit)])
 
 
 def _by_id(chunks: Sequence[Chunk]) -> dict[str, Chunk]:

@@ -19,7 +19,7 @@ from stores.protocols.knowledge import KnowledgeReader
 from stores.protocols.search import ChunkSearch
 from tributary.domain.errors import CallerError, DependencyError
 from tributary.domain.knowledge import KnowledgeBaseMap
-from tributary.domain.retrieval import Branch, Degradation, Hit, KnowledgeMap, MapEntry
+from tributary.domain.retrieval import TOO_SLOW, Branch, Degradation, Hit, KnowledgeMap, MapEntry
 from tributary.models.protocols import ImageSpaces, SharedSpaceEmbedder, Vectors
 
 #: Candidates that a branch brings to the merge, of each knowledge base.
@@ -184,7 +184,7 @@ def _left_out(branch: Branch, task: BranchTask, error: NodeError) -> BranchUpdat
     """What the answer says of the failure. A bug is no failure of a branch: it goes up."""
     cause = error.error
     if isinstance(cause, NodeTimeoutError):
-        reason = "too slow"
+        reason = TOO_SLOW
     elif isinstance(cause, DependencyError | CallerError):
         reason = cause.detail
     else:

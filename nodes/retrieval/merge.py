@@ -10,22 +10,23 @@ from nodes.retrieval.ranking import by_knowledge_base, merge, needs_terms, reran
 from nodes.retrieval.sharing import QuestionSearch
 from nodes.retrieval.state import KnowledgeBaseRef, RetrievalState, SearchPlan, weights_of
 from tributary.domain.errors import DependencyError
-from tributary.domain.retrieval import Branch, Degradation, Hit
+from tributary.domain.retrieval import TOO_SLOW, Branch, Degradation, Hit
 
 
 async def merge_and_rerank(
-    state: RetrievalState, runtime: Runtime[Context], *, caller: CallerOf, questions: QuestionSearch
+    state: RetrievalState, runtime: Runtime[Context], *, caller: CallerOf, questions: QuestionSearch, patience: float
 ) -> RetrievalState:
-    """One hit a chunk, all terms filled, the best five by the bot's weights."""
+    """One hit a chunk, all terms filled, the best five by the bot's weights. `patience`: seconds that the missing terms
+    may take."""
     plan = state["plan"]
     hits = merge(state.get("hits", []))
-    found, degraded = await _judged(hits, plan, caller(runtime), questions)
+    found, degraded = await _judged(hits, plan, caller(runtime), questions, patience)
     questions.forget(plan)
     return {"ranked": rerank(merge([*hits, *found]), weights_of(plan)), "degraded": degraded}
 
 
 async def _judged(
-    hits: list[Hit], plan: SearchPlan, organisation: UUID, questions: QuestionSearch
+    hits: list[Hit], plan: SearchPlan, organisation: UUID, questions: QuestionSearch, patience: float
 ) -> tuple[list[Hit], list[Degradation]]:
     """The vector and text terms of hits that only the image or the graph branch found: one call for each knowledge
     base that has any. Where that fails the hits keep the terms that they have."""
@@ -35,9 +36,11 @@ async def _judged(
     async def judge(base: KnowledgeBaseRef, unjudged: list[Hit]) -> list[Hit] | Degradation:
         try:
             chunk_ids = [UUID(hit["chunkId"]) for hit in unjudged]
-            return list(await questions.score(organisation, plan, base, chunk_ids))
-        except DependencyError as error:
-            return Degradation(branch=Branch.TEXT.value, knowledgeBaseId=base["id"], reason=error.detail)
+            async with asyncio.timeout(patience):
+                return list(await questions.score(organisation, plan, base, chunk_ids))
+        except (DependencyError, TimeoutError) as error:
+            reason = error.detail if isinstance(error, DependencyError) else TOO_SLOW
+            return Degradation(branch=Branch.TEXT.value, knowledgeBaseId=base["id"], reason=reason)
 
     results = await asyncio.gather(*(judge(bases[kb_id], group) for kb_id, group in waiting.items()))
     judged = [hit for result in results if isinstance(result, list) for hit in result]

@@ -9,7 +9,7 @@ from uuid import UUID
 from nodes.retrieval.query import recent_text
 from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
 from nodes.retrieval.state import KnowledgeBaseRef, SearchPlan
-from stores.protocols.search import ChunkSearch
+from stores.protocols.search import ChunkSearch, Judgement
 from tributary.domain.retrieval import Hit
 from tributary.models.protocols import Vectors
 
@@ -82,12 +82,21 @@ class QuestionSearch:
 
     async def hits(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Sequence[Hit]:
         """The best `POOL` chunks of one knowledge base, by vector and words."""
-        return await self._shared.once(
-            plan, ("hits", organisation_id, base["id"]), lambda: self._find(organisation_id, plan, base)
+        return (await self._judgement(organisation_id, plan, base)).hits
+
+    async def score(
+        self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef, chunk_ids: Sequence[UUID]
+    ) -> Sequence[Hit]:
+        """Chunks that another branch found, with their vector and text terms."""
+        return await (await self._judgement(organisation_id, plan, base)).score(chunk_ids)
+
+    def _judgement(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Awaitable[Judgement]:
+        return self._shared.once(
+            plan, ("judgement", organisation_id, base["id"]), lambda: self._judge(organisation_id, plan, base)
         )
 
-    async def _find(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Sequence[Hit]:
-        return await self._search.search(
+    async def _judge(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Judgement:
+        return await self._search.judge(
             organisation_id,
             UUID(base["id"]),
             query=plan["query"],
@@ -95,20 +104,6 @@ class QuestionSearch:
             vector=await self.vector(plan, base["embedding"]),
             embedder=self._queries.embedder(base["embedding"]),
             limit=POOL,
-        )
-
-    async def score(
-        self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef, chunk_ids: Sequence[UUID]
-    ) -> Sequence[Hit]:
-        """Chunks that another branch found, with their vector and text terms."""
-        return await self._search.score(
-            organisation_id,
-            UUID(base["id"]),
-            chunk_ids,
-            query=plan["query"],
-            recent=recent_text(plan["recent"]),
-            vector=await self.vector(plan, base["embedding"]),
-            embedder=self._queries.embedder(base["embedding"]),
         )
 
     def forget(self, plan: SearchPlan) -> None:

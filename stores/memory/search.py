@@ -1,7 +1,7 @@
 """Search over chunks in memory: the same terms from the same formulas as in PostgreSQL."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,7 +10,7 @@ import numpy as np
 from stores.memory.knowledge import MemoryKnowledge
 from stores.memory.knowledge_reading import StoredContent
 from stores.postings import unpack
-from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Scale, rank, weigh_terms
+from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE, POOL, Candidate, Candidates, rank, scale_of, weigh_terms
 from stores.vectors import other_space, require_directions, require_same_space
 from tributary.domain.knowledge import Document
 from tributary.domain.retrieval import Hit
@@ -21,16 +21,35 @@ _Place = tuple[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
-    candidates: list[Candidate]
-    scale: Scale
+class MemoryJudgement:
+    """`Judgement` over every chunk of a knowledge base."""
 
-    def found(self, pool: int, *, given: Collection[UUID] = ()) -> list[Candidate]:
-        """The best of either side, and those that are given."""
+    candidates: list[Candidate]
+    best: float
+    ideal: float
+    embedder: TextEmbedder
+    knowledge_base_id: UUID
+    limit: int
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        return self._ranked(self._pool())[: self.limit]
+
+    async def score(self, chunk_ids: Sequence[UUID]) -> Sequence[Hit]:
+        return self._ranked([each for each in self.candidates if each.chunk_id in chunk_ids])
+
+    def _ranked(self, wanted: list[Candidate]) -> list[Hit]:
+        scale = scale_of(Candidates.gathered(self._pool()), best=self.best, ideal=self.ideal)
+        return rank(
+            Candidates.gathered(wanted), scale, embedder=self.embedder, knowledge_base_id=self.knowledge_base_id
+        )
+
+    def _pool(self) -> list[Candidate]:
+        """The best of either side."""
+        pool = max(POOL, self.limit)
         nearest = sorted(self.candidates, key=lambda each: -each.cosine)[:pool]
         wordiest = sorted((each for each in self.candidates if each.lexical > 0), key=lambda each: -each.lexical)
-        others = (each for each in self.candidates if each.chunk_id in given)
-        return list({each.chunk_id: each for each in (*nearest, *wordiest[:pool], *others)}.values())
+        return list({each.chunk_id: each for each in (*nearest, *wordiest[:pool])}.values())
 
 
 class MemorySearch:
@@ -50,29 +69,16 @@ class MemorySearch:
         embedder: TextEmbedder,
         limit: int,
     ) -> Sequence[Hit]:
-        measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector, embedder)
-        found = measured.found(max(POOL, limit))
-        hits = rank(found, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
-        return hits[:limit]
-
-    async def score(
-        self,
-        organisation_id: UUID,
-        knowledge_base_id: UUID,
-        chunk_ids: Sequence[UUID],
-        *,
-        query: str,
-        recent: str,
-        vector: Vectors,
-        embedder: TextEmbedder,
-    ) -> Sequence[Hit]:
-        if not chunk_ids:
-            return []
-        measured = self._measure(organisation_id, knowledge_base_id, query, recent, vector, embedder)
-        found = measured.found(POOL, given=chunk_ids)
-        hits = rank(found, measured.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
-        wanted = {str(chunk_id) for chunk_id in chunk_ids}
-        return [hit for hit in hits if hit["chunkId"] in wanted]
+        judgement = await self.judge(
+            organisation_id,
+            knowledge_base_id,
+            query=query,
+            recent=recent,
+            vector=vector,
+            embedder=embedder,
+            limit=limit,
+        )
+        return judgement.hits
 
     async def similar_images(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, vectors: Vectors, embedding: str, limit: int
@@ -89,15 +95,17 @@ class MemorySearch:
                     best[ids[ordinal]] = max(best.get(ids[ordinal], -1.0), float(cosine))
         return sorted(best.items(), key=lambda item: (-item[1], item[0]))[:limit]
 
-    def _measure(
+    async def judge(
         self,
         organisation_id: UUID,
         knowledge_base_id: UUID,
+        *,
         query: str,
         recent: str,
         vector: Vectors,
         embedder: TextEmbedder,
-    ) -> _Measured:
+        limit: int,
+    ) -> MemoryJudgement:
         require_directions(vector)
         base = self._knowledge.knowledge_base(organisation_id, knowledge_base_id)
         require_same_space(embedder.name, base.embedding if base else None)
@@ -115,7 +123,8 @@ class MemorySearch:
                 candidates.append(
                     Candidate(chunk_id, document.id, document.importance, float(cosines[row]), score, guide)
                 )
-        return _Measured(candidates, Scale(best=max(lexical.values(), default=0.0), ideal=ideal))
+        best = max(lexical.values(), default=0.0)
+        return MemoryJudgement(candidates, best, ideal, embedder, knowledge_base_id, limit)
 
 
 def _unit(vectors: Vectors) -> Vectors:

@@ -1,18 +1,19 @@
 """The candidates of a search, with the raw terms of each: the nearest, the wordiest, and those that are named."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from psycopg.rows import DictRow
 
 from stores.postgres import search_sql as sql
 from stores.postgres.database import Connection
 from stores.postgres.packed_postings import Collection, LexicalScores, Place, Word, ideal, score_postings, size_of
 from stores.postgres.statements import Rows, pipelined
-from stores.scoring import Candidate, Scale
+from stores.scoring import Candidates, Scale, scale_of
 from stores.vectors import require_same_space
 
 _EMBEDDING = """
@@ -20,12 +21,6 @@ SELECT embedding FROM knowledge_bases WHERE organisation_id = %(organisation)s A
 """
 #: Postings that a question reads before it has candidates. Words that were counted ahead wait beyond it.
 BUDGET = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    candidates: Sequence[Candidate]
-    scale: Scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,44 +34,75 @@ class Question:
     deferred: Sequence[int]
 
 
-async def find_candidates(
-    connection: Connection, organisation_id: UUID, parameters: Mapping[str, Any], *, embedding: str
-) -> Found:
-    """`parameters`: knowledge_base, terms with their weights, vector, pool (candidates of each side), given (ids of
-    chunks). Raises `InvalidRequest` where the knowledge base's vectors are of another space than `embedding`."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """The candidates of a question, and what more of them can be measured by."""
 
-    async def ask(*statements: str, **more: Any) -> list[Rows]:
-        asked = [(each, {**parameters, **more}) for each in statements]
-        return await pipelined(connection, organisation_id, asked, binary=True)
+    candidates: Candidates
+    scale: Scale
+    question: Question
+    lexical: LexicalScores
 
-    numbers = list(range(1, len(parameters["terms"]) + 1))
-    embeddings, totals, frequent, rare, near, given = await ask(
-        _EMBEDDING, sql.TOTALS, sql.FREQUENT, sql.RARE, sql.NEAREST, sql.GIVEN, numbers=numbers
-    )
-    require_same_space(embedding, embeddings[0]["embedding"] if embeddings else None)
-    question = weigh(parameters["weights"], totals, frequent, rare)
-    rows = list(rare)
-    if question.read_ahead:
-        [read] = await ask(sql.POSTINGS, **_named(parameters["terms"], question.read_ahead))
-        rows += read
-    lexical = await _scored(rows, question)
-    pool = parameters["pool"] * (2 if question.deferred else 1)
-    scores = lexical.top(pool)
-    others = [place for place in dict.fromkeys([*_places(near), *_places(given)]) if place not in scores]
-    scores |= zip(others, lexical.of(others), strict=True)
-    best = lexical.best
-    if question.deferred:
-        [read] = await ask(
-            sql.LOOKED_UP, **_named(parameters["terms"], numbers), documents=list({document for document, _ in scores})
+
+class Asking:
+    """One question in one transaction. `parameters`: knowledge_base, terms with their weights, vector, and pool, the
+    candidates of each side."""
+
+    def __init__(self, connection: Connection, organisation_id: UUID, parameters: Mapping[str, Any]) -> None:
+        self._connection = connection
+        self._organisation_id = organisation_id
+        self._parameters = parameters
+
+    async def find(self, *, embedding: str) -> Found:
+        """Raises `InvalidRequest` where the knowledge base's vectors are of another space than `embedding`."""
+        terms = self._parameters["terms"]
+        embeddings, totals, frequent, rare, near = await self._ask(
+            _EMBEDDING, sql.TOTALS, sql.FREQUENT, sql.RARE, sql.NEAREST, numbers=list(range(1, len(terms) + 1))
         )
-        places = list(scores)
-        scores = dict(zip(places, (await _scored(read, question)).of(places), strict=True))
-        best = max(scores.values(), default=0.0)
-    [filled] = await ask(
-        sql.CANDIDATES, documents=[document for document, _ in scores], ordinals=[ordinal for _, ordinal in scores]
-    )
-    scale = Scale(best=best, ideal=ideal(list(question.words.values()), question.collection))
-    return Found([_candidate(row, scores) for row in filled], scale)
+        require_same_space(embedding, embeddings[0]["embedding"] if embeddings else None)
+        question = weigh(self._parameters["weights"], totals, frequent, rare)
+        rows = list(rare)
+        if question.read_ahead:
+            [read] = await self._ask(sql.POSTINGS, **_named(terms, question.read_ahead))
+            rows += read
+        lexical = await _scored(rows, question)
+        wordy = lexical.top(self._parameters["pool"] * (2 if question.deferred else 1))
+        places = list(dict.fromkeys([*wordy, *_places(near)]))
+        scores = await self._scores(places, question, lexical)
+        # Of frequent words only what the candidates say of them is read.
+        best = max(scores, default=0.0) if question.deferred else lexical.best
+        candidates = await self._measured(
+            sql.CANDIDATES,
+            dict(zip(places, scores, strict=True)),
+            documents=_text(document for document, _ in places),
+            ordinals=_text(ordinal for _, ordinal in places),
+        )
+        complete = ideal(list(question.words.values()), question.collection)
+        return Found(candidates, scale_of(candidates, best=best, ideal=complete), question, lexical)
+
+    async def given(self, chunk_ids: Sequence[UUID], found: Found) -> Candidates:
+        """More chunks, those of them that are there, measured as the candidates that were found."""
+        [[row]] = await self._ask(sql.GIVEN, given=_text(chunk_ids))
+        places = list(_places([row]))
+        scores = await self._scores(places, found.question, found.lexical)
+        return _candidates(row, dict(zip(places, scores, strict=True)))
+
+    async def _scores(self, places: Sequence[Place], question: Question, lexical: LexicalScores) -> Sequence[float]:
+        if not question.deferred or not places:
+            return lexical.of(places)
+        terms = self._parameters["terms"]
+        documents = list({document for document, _ in places})
+        named = _named(terms, list(range(1, len(terms) + 1)))
+        [read] = await self._ask(sql.LOOKED_UP, **named, documents=documents)
+        return (await _scored(read, question)).of(places)
+
+    async def _measured(self, statement: str, scores: Mapping[Place, float], **wanted: str) -> Candidates:
+        [[row]] = await self._ask(statement, **wanted)
+        return _candidates(row, scores)
+
+    async def _ask(self, *statements: str, **more: Any) -> list[Rows]:
+        asked = [(each, {**self._parameters, **more}) for each in statements]
+        return await pipelined(self._connection, self._organisation_id, asked, binary=True)
 
 
 def weigh(weights: Sequence[float], totals: Rows, frequent: Rows, rare: Rows) -> Question:
@@ -108,16 +134,28 @@ def _named(terms: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
     return {"terms": [terms[number - 1] for number in numbers], "numbers": list(numbers)}
 
 
-def _places(rows: Rows) -> Iterable[Place]:
-    return ((row["document_id"], row["ordinal"]) for row in rows)
+def _places(rows: Rows) -> Iterator[Place]:
+    """Of a packed row."""
+    for row in rows:
+        documents, ordinals = row["documents"] or b"", np.frombuffer(row["ordinals"] or b"", ">i4").tolist()
+        for place, ordinal in enumerate(ordinals):
+            yield UUID(bytes=documents[16 * place : 16 * place + 16]), ordinal
 
 
-def _candidate(row: DictRow, scores: Mapping[Place, float]) -> Candidate:
-    return Candidate(
-        chunk_id=row["chunk_id"],
-        document_id=row["document_id"],
-        importance=row["importance"],
-        cosine=row["cosine"],
-        lexical=scores[row["document_id"], row["ordinal"]],
-        summary=row["summary"],
+def _candidates(row: DictRow, scores: Mapping[Place, float]) -> Candidates:
+    importance, cosines, summaries = (
+        np.frombuffer(row[name] or b"", ">f8").astype(np.float64) for name in ("importance", "cosines", "summaries")
     )
+    return Candidates(
+        chunks=row["chunks"] or b"",
+        documents=row["documents"] or b"",
+        importance=importance,
+        cosines=cosines,
+        lexical=np.array([scores[place] for place in _places([row])], np.float64),
+        summaries=summaries,
+    )
+
+
+def _text(each: Iterable[object]) -> str:
+    """A list as the statements take it."""
+    return " ".join(map(str, each))

@@ -1,22 +1,25 @@
 """Search over chunks on PostgreSQL: vectors and words, of one snapshot of a knowledge base."""
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 from uuid import UUID
 
 import psycopg
 
-from stores.postgres.candidates import find_candidates
+from stores.postgres.candidates import Asking, Found
 from stores.postgres.database import Database
 from stores.postgres.search_sql import SIMILAR_IMAGES
 from stores.postgres.statements import query as ask
 from stores.postgres.vector_values import half_vector
-from stores.scoring import POOL, rank, weigh_terms
+from stores.scoring import POOL, Candidates, rank, weigh_terms
 from stores.vectors import other_space, require_directions
 from tributary.domain.retrieval import Hit
 from tributary.models.protocols import TextEmbedder, Vectors
 
+#: Characters of a question and its conversation that are read in a thread: fewer take less than the way there.
+LONG = 2000
 #: What pgvector answers when it is asked to compare vectors of different dimensions.
 _OTHER_DIMENSION = "22000"
 
@@ -38,28 +41,42 @@ class PostgresSearch:
         embedder: TextEmbedder,
         limit: int,
     ) -> Sequence[Hit]:
-        question = await _question(knowledge_base_id, query, recent)
-        hits = await self._hits(organisation_id, question | {"pool": max(POOL, limit), "given": []}, vector, embedder)
-        return hits[:limit]
+        judgement = await self.judge(
+            organisation_id,
+            knowledge_base_id,
+            query=query,
+            recent=recent,
+            vector=vector,
+            embedder=embedder,
+            limit=limit,
+        )
+        return judgement.hits
 
-    async def score(
+    async def judge(
         self,
         organisation_id: UUID,
         knowledge_base_id: UUID,
-        chunk_ids: Sequence[UUID],
         *,
         query: str,
         recent: str,
         vector: Vectors,
         embedder: TextEmbedder,
-    ) -> Sequence[Hit]:
-        if not chunk_ids:
-            return []
-        question = await _question(knowledge_base_id, query, recent)
-        # Beside the candidates of a search, since what they are like decides how each of them is judged.
-        hits = await self._hits(organisation_id, question | {"pool": POOL, "given": list(chunk_ids)}, vector, embedder)
-        wanted = {str(chunk_id) for chunk_id in chunk_ids}
-        return [hit for hit in hits if hit["chunkId"] in wanted]
+        limit: int,
+    ) -> "PostgresJudgement":
+        require_directions(vector)
+        long = len(query) + len(recent) > LONG
+        weights = await asyncio.to_thread(weigh_terms, query, recent) if long else weigh_terms(query, recent)
+        asked = {
+            "knowledge_base": knowledge_base_id,
+            "terms": list(weights),
+            "weights": list(weights.values()),
+            "vector": half_vector(vector),
+            "pool": max(POOL, limit),
+        }
+        with _spaces_told():
+            async with self._database.snapshot(organisation_id) as connection:
+                found = await Asking(connection, organisation_id, asked).find(embedding=embedder.name)
+        return PostgresJudgement(self._database, organisation_id, asked, found, embedder, limit)
 
     async def similar_images(
         self, organisation_id: UUID, knowledge_base_id: UUID, *, vectors: Vectors, embedding: str, limit: int
@@ -76,18 +93,42 @@ class PostgresSearch:
             rows = await ask(self._database, organisation_id, SIMILAR_IMAGES, parameters)
         return [(row["chunk_id"], row["cosine"]) for row in rows]
 
-    async def _hits(
-        self, organisation_id: UUID, parameters: dict[str, object], vector: Vectors, embedder: TextEmbedder
-    ) -> list[Hit]:
-        require_directions(vector)
+
+class PostgresJudgement:
+    """`Judgement` by what a search has read. Words that a chunk has got since then don't count."""
+
+    def __init__(
+        self,
+        database: Database,
+        organisation_id: UUID,
+        asked: Mapping[str, Any],
+        found: Found,
+        embedder: TextEmbedder,
+        limit: int,
+    ) -> None:
+        self._database = database
+        self._organisation_id = organisation_id
+        self._asked = asked
+        self._found = found
+        self._embedder = embedder
+        self.hits: Sequence[Hit] = self._ranked(found.candidates, limit)
+
+    async def score(self, chunk_ids: Sequence[UUID]) -> Sequence[Hit]:
+        if not chunk_ids:
+            return []
         with _spaces_told():
-            async with self._database.snapshot(organisation_id) as connection:
-                found = await find_candidates(
-                    connection, organisation_id, parameters | {"vector": half_vector(vector)}, embedding=embedder.name
-                )
-        knowledge_base_id = parameters["knowledge_base"]
-        assert isinstance(knowledge_base_id, UUID)
-        return rank(found.candidates, found.scale, embedder=embedder, knowledge_base_id=knowledge_base_id)
+            async with self._database.snapshot(self._organisation_id) as connection:
+                asking = Asking(connection, self._organisation_id, self._asked)
+                return self._ranked(await asking.given(chunk_ids, self._found))
+
+    def _ranked(self, candidates: Candidates, limit: int | None = None) -> list[Hit]:
+        return rank(
+            candidates,
+            self._found.scale,
+            embedder=self._embedder,
+            knowledge_base_id=self._asked["knowledge_base"],
+            limit=limit,
+        )
 
 
 @contextmanager
@@ -98,8 +139,3 @@ def _spaces_told() -> Iterator[None]:
         if error.sqlstate != _OTHER_DIMENSION:
             raise
         raise other_space() from error
-
-
-async def _question(knowledge_base_id: UUID, query: str, recent: str) -> dict[str, object]:
-    weights = await asyncio.to_thread(weigh_terms, query, recent)
-    return {"knowledge_base": knowledge_base_id, "terms": list(weights), "weights": list(weights.values())}

@@ -66,33 +66,53 @@ LOOKED_UP = _postings("AND document_id = ANY(%(documents)s::uuid[])")
 #: By the knowledge base's own index, where it is large enough to have one, else exactly. A chunk may come twice
 #: (r0009).
 NEAREST = """
-SELECT document_id, ordinal FROM nearest_chunks(%(organisation)s, %(knowledge_base)s, %(vector)s, %(pool)s)
+SELECT string_agg(uuid_send(document_id), '') AS documents, string_agg(int4send(ordinal), '') AS ordinals
+FROM nearest_chunks(%(organisation)s, %(knowledge_base)s, %(vector)s, %(pool)s)
 """
-#: Chunks that are named, where they are of this knowledge base.
-GIVEN = """
-SELECT named.document_id, named.ordinal
-FROM unnest(%(given)s::uuid[]) AS given (id)
-CROSS JOIN LATERAL (
-    SELECT knowledge_base_id, document_id, ordinal FROM chunks
-    WHERE organisation_id = %(organisation)s AND id = given.id
-    OFFSET 0
-) named
-WHERE named.knowledge_base_id = %(knowledge_base)s
+#: One row, with a column of what each candidate has: its ids (16 bytes), its ordinal (4 bytes), the rest doubles.
+_PACKED = """
+SELECT string_agg(uuid_send(chunk_id), '') AS chunks, string_agg(uuid_send(document_id), '') AS documents,
+       string_agg(int4send(ordinal), '') AS ordinals, string_agg(float8send(importance), '') AS importance,
+       string_agg(float8send(cosine), '') AS cosines,
+       string_agg(float8send(coalesce(summary, 'NaN')), '') AS summaries
 """
-CANDIDATES = """
-SELECT c.id AS chunk_id, c.document_id, wanted.ordinal, d.importance, 1 - (c.embedding <=> %(vector)s) AS cosine,
-       1 - (d.summary_embedding <=> %(vector)s) AS summary
-FROM unnest(%(documents)s::uuid[], %(ordinals)s::integer[]) AS wanted (document_id, ordinal)
-CROSS JOIN LATERAL (
-    SELECT id, document_id, embedding FROM chunks
-    WHERE organisation_id = %(organisation)s AND document_id = wanted.document_id AND ordinal = wanted.ordinal
-    OFFSET 0
-) c
+_DOCUMENT = """
 CROSS JOIN LATERAL (
     SELECT importance, summary_embedding FROM documents
-    WHERE organisation_id = %(organisation)s AND id = wanted.document_id
+    WHERE organisation_id = %(organisation)s AND id = c.document_id
     OFFSET 0
 ) d
+"""
+_MEASURED = """
+c.id AS chunk_id, c.document_id, c.ordinal, d.importance, 1 - (c.embedding <=> %(vector)s) AS cosine,
+1 - (d.summary_embedding <=> %(vector)s) AS summary
+"""
+CANDIDATES = f"""
+{_PACKED} FROM (
+    SELECT {_MEASURED}
+    FROM unnest(string_to_array(%(documents)s, ' ')::uuid[], string_to_array(%(ordinals)s, ' ')::integer[])
+         AS wanted (document_id, ordinal)
+    CROSS JOIN LATERAL (
+        SELECT id, document_id, ordinal, embedding FROM chunks
+        WHERE organisation_id = %(organisation)s AND document_id = wanted.document_id AND ordinal = wanted.ordinal
+        OFFSET 0
+    ) c
+    {_DOCUMENT}
+) measured
+"""
+#: The same of chunks that are named, where they are of this knowledge base.
+GIVEN = f"""
+{_PACKED} FROM (
+    SELECT {_MEASURED}
+    FROM unnest(string_to_array(%(given)s, ' ')::uuid[]) AS given (id)
+    CROSS JOIN LATERAL (
+        SELECT id, document_id, ordinal, embedding, knowledge_base_id FROM chunks
+        WHERE organisation_id = %(organisation)s AND id = given.id
+        OFFSET 0
+    ) c
+    {_DOCUMENT}
+    WHERE c.knowledge_base_id = %(knowledge_base)s
+) measured
 """
 
 SIMILAR_IMAGES = """

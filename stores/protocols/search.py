@@ -8,6 +8,20 @@ from tributary.domain.retrieval import Hit
 from tributary.models.protocols import TextEmbedder, Vectors
 
 
+class Judgement(Protocol):
+    """How a question judges the chunks of one knowledge base."""
+
+    @property
+    def hits(self) -> Sequence[Hit]:
+        """What `ChunkSearch.search` gives."""
+        ...
+
+    async def score(self, chunk_ids: Sequence[UUID]) -> Sequence[Hit]:
+        """The same terms for chunks that another branch found, as the search would give them; chunks that are gone,
+        or another knowledge base's, are left out. Costs little beside the search: its words are known."""
+        ...
+
+
 class ChunkSearch(Protocol):
     async def search(
         self,
@@ -28,19 +42,18 @@ class ChunkSearch(Protocol):
         """
         ...
 
-    async def score(
+    async def judge(
         self,
         organisation_id: UUID,
         knowledge_base_id: UUID,
-        chunk_ids: Sequence[UUID],
         *,
         query: str,
         recent: str,
         vector: Vectors,
         embedder: TextEmbedder,
-    ) -> Sequence[Hit]:
-        """The same terms for chunks that another branch found, as `search` would give them; chunks that are gone,
-        or another knowledge base's, are left out."""
+        limit: int,
+    ) -> Judgement:
+        """The same search, which can be asked about more chunks."""
         ...
 
     async def similar_images(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from stores.protocols.knowledge import ImageVectors
+from stores.protocols.search import Judgement
 from stores.scoring import temper
 from tests.support.worlds import DIMENSION, PlainEmbedder, World, open_world, towards
 from tributary.domain.errors import Conflict
@@ -37,6 +38,18 @@ async def find(
         kb.id,
         query=query,
         recent=recent,
+        vector=vector,
+        embedder=world.embedder,
+        limit=limit,
+    )
+
+
+async def judged(world: World, kb: KnowledgeBase, query: str, *, vector: Vectors = NEAR, limit: int = 10) -> Judgement:
+    return await world.search.judge(
+        world.organisation_id,
+        kb.id,
+        query=query,
+        recent="",
         vector=vector,
         embedder=world.embedder,
         limit=limit,
@@ -268,9 +281,7 @@ async def test_scoring_doubts_an_embedder_as_a_search_does(world: World) -> None
     kb, ids = await unread(world)
     query, vector = "frobnicator gasket valve hose", towards(1, 1, 1, 1)
     searched = {hit["chunkId"]: hit for hit in await find(world, kb, query, vector=vector, limit=100)}
-    scored = await world.search.score(
-        world.organisation_id, kb.id, ids[:2], query=query, recent="", vector=vector, embedder=world.embedder
-    )
+    scored = await (await judged(world, kb, query, vector=vector)).score(ids[:2])
     assert {hit["chunkId"]: hit for hit in scored} == {str(each): searched[str(each)] for each in ids[:2]}
 
 
@@ -321,30 +332,28 @@ async def test_scoring_given_chunks_gives_the_terms_of_a_search(world: World) ->
     kb = await world.knowledge_base()
     ids = await world.written(kb, "the pump leaks", "the pump hums", "the valve is shut")
     searched = {hit["chunkId"]: hit for hit in await find(world, kb, "leaking pump")}
-    scored = await world.search.score(
-        world.organisation_id,
-        kb.id,
-        ids[1:],
-        query="leaking pump",
-        recent="",
-        vector=NEAR,
-        embedder=world.embedder,
-    )
+    scored = await (await judged(world, kb, "leaking pump")).score(ids[1:])
     assert {hit["chunkId"]: hit for hit in scored} == {str(each): searched[str(each)] for each in ids[1:]}
+
+
+async def test_scoring_gives_terms_to_chunks_that_no_search_would_find(world: World) -> None:
+    kb = await world.knowledge_base()
+    fillers = [f"filler {number}" for number in range(240)]
+    document = await world.document(kb)
+    ids = await world.write(document, [*fillers, "a leaking pump", "the pump"], [*scattered(240), -NEAR, -NEAR])
+    assert ids is not None
+    far = [ids[ordinal] for ordinal in sorted(ids)][-30:]
+    judgement = await judged(world, kb, "leaking pump")
+    all_of_them = {hit["chunkId"]: hit for hit in await find(world, kb, "leaking pump", limit=300)}
+    assert {str(each) for each in far} - {hit["chunkId"] for hit in judgement.hits}
+    scored = {hit["chunkId"]: hit for hit in await judgement.score(far)}
+    assert scored == {str(each): all_of_them[str(each)] for each in far}
 
 
 async def test_scoring_leaves_out_what_is_gone_or_another_knowledge_bases(world: World) -> None:
     kb, other = await world.knowledge_base(), await world.knowledge_base()
     foreign = await world.written(other, "text")
-    scored = await world.search.score(
-        world.organisation_id,
-        kb.id,
-        [uuid4(), *foreign],
-        query="text",
-        recent="",
-        vector=NEAR,
-        embedder=world.embedder,
-    )
+    scored = await (await judged(world, kb, "text")).score([uuid4(), *foreign])
     assert scored == []
 
 
@@ -447,10 +456,10 @@ async def test_a_question_of_another_model_with_as_many_dimensions_is_a_conflict
         name = "test/of-the-same-size"
 
     kb = await world.knowledge_base()
-    [chunk] = await world.written(kb, "a")
+    await world.written(kb, "a")
     asked: dict[str, Any] = {"query": "a", "recent": "", "vector": towards(1), "embedder": Other()}
 
     with pytest.raises(Conflict):
         await world.search.search(kb.organisation_id, kb.id, **asked, limit=3)
     with pytest.raises(Conflict):
-        await world.search.score(kb.organisation_id, kb.id, [chunk], **asked)
+        await world.search.judge(kb.organisation_id, kb.id, **asked, limit=3)

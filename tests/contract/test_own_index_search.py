@@ -20,13 +20,9 @@ class IndexedSearch(PostgresSearch):
         super().__init__(database)
         self._indexes = indexes
 
-    async def search(self, *arguments: Any, **named: Any) -> Any:
+    async def judge(self, *arguments: Any, **named: Any) -> Any:
         await self._indexes.tend()
-        return await super().search(*arguments, **named)
-
-    async def score(self, *arguments: Any, **named: Any) -> Any:
-        await self._indexes.tend()
-        return await super().score(*arguments, **named)
+        return await super().judge(*arguments, **named)
 
     async def similar_images(self, *arguments: Any, **named: Any) -> Any:
         await self._indexes.tend()

@@ -89,6 +89,18 @@ async def test_words_beyond_the_budget_still_count_for_what_was_found(
     assert [hit["text"] for hit in after] == pytest.approx([hit["text"] for hit in before])
 
 
+async def test_words_beyond_the_budget_count_for_chunks_that_are_scored_later(
+    world: World, counts: PostgresWordCounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb = await large(world)
+    await counts.tend()
+    monkeypatch.setattr(candidates, "BUDGET", 1)
+    judgement = await world.search.judge(
+        kb.organisation_id, kb.id, query="gasket pump", recent="", vector=towards(1), embedder=world.embedder, limit=10
+    )
+    assert await judgement.score([UUID(hit["chunkId"]) for hit in judgement.hits]) == judgement.hits
+
+
 async def test_a_question_of_frequent_words_alone_finds_what_holds_them(
     world: World, counts: PostgresWordCounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

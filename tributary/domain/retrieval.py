@@ -35,6 +35,10 @@ class RankedHit(Hit):
     score: float
 
 
+#: The reason of a degradation that nobody else gave.
+TOO_SLOW = "too slow"
+
+
 class Degradation(TypedDict):
     """A branch that was left out of an answer, and why."""
 

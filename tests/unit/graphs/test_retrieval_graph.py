@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -16,12 +16,11 @@ from nodes.retrieval.state import KnowledgeBaseRef, RetrievalOutput, SearchPlan,
 from stores.memory.blobs import MemoryBlobs
 from stores.memory.graph_engine import MemoryGraphEngine
 from stores.memory.knowledge import MemoryKnowledge
-from stores.memory.search import MemorySearch
+from stores.memory.search import MemoryJudgement, MemorySearch
 from stores.protocols.graph import EntityDraft, GraphDraft, GraphFindings, MentionDraft, Passage, SeedPassage
 from tests.support.worlds import PlainEmbedder, World, towards
 from tributary.domain.errors import DependencyUnavailable
 from tributary.domain.knowledge import KnowledgeBase
-from tributary.domain.retrieval import Hit
 from tributary.models.protocols import TextEmbedder, Vectors
 
 
@@ -217,8 +216,8 @@ async def test_hits_that_only_another_branch_found_get_their_missing_terms(bench
     [document] = await bench.world.knowledge.list_documents(bench.world.organisation_id, base.id, after=None, limit=5)
 
     class OnlyScores(MemorySearch):
-        async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
-            return []
+        async def judge(self, *args: Any, **kwargs: Any) -> MemoryJudgement:
+            return replace(await super().judge(*args, **kwargs), limit=0)
 
     class Evidence(Watched):
         async def search(self, *args: Any, **kwargs: Any) -> GraphFindings:
@@ -236,9 +235,9 @@ async def test_what_the_texts_say_seeds_the_graph_search_with_one_search_for_bot
     searched: list[str] = []
 
     class Counts(MemorySearch):
-        async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+        async def judge(self, *args: Any, **kwargs: Any) -> MemoryJudgement:
             searched.append(kwargs["query"])
-            return await super().search(*args, **kwargs)
+            return await super().judge(*args, **kwargs)
 
     watched = Watched()
     await bench.run(base, graph=watched, search=Counts(bench.world.knowledge))  # type: ignore[arg-type]
@@ -251,7 +250,7 @@ async def test_the_graph_still_has_the_names_of_the_question_when_the_text_searc
     bench: Bench, fault: Any
 ) -> None:
     class Fails(MemorySearch):
-        async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+        async def judge(self, *args: Any, **kwargs: Any) -> MemoryJudgement:
             await fault()
             raise AssertionError
 
@@ -259,6 +258,29 @@ async def test_the_graph_still_has_the_names_of_the_question_when_the_text_searc
     watched = Watched()
     output = await bench.run(base, graph=watched, search=Fails(bench.world.knowledge), branch_timeout=0.5)  # type: ignore[arg-type]
     assert watched.seeds == [[]]
+    assert branches(output) == {"text"}
+
+
+@pytest.mark.parametrize("fault", [down, hang])
+async def test_passages_of_the_graph_keep_what_they_have_where_the_text_search_cannot_judge_them(
+    bench: Bench, fault: Any
+) -> None:
+    base = await bench.world.knowledge_base()
+    [chunk] = await bench.world.written(base, "the pump is blue")
+    [document] = await bench.world.knowledge.list_documents(bench.world.organisation_id, base.id, after=None, limit=5)
+
+    class Fails(MemorySearch):
+        async def judge(self, *args: Any, **kwargs: Any) -> MemoryJudgement:
+            await fault()
+            raise AssertionError
+
+    class Evidence(Watched):
+        async def search(self, *args: Any, **kwargs: Any) -> GraphFindings:
+            return GraphFindings(passages=(Passage(chunk, document.id, 0.5),))
+
+    search = Fails(bench.world.knowledge)  # type: ignore[arg-type]
+    output = await bench.run(base, graph=Evidence(), search=search, branch_timeout=0.2)
+    assert [hit["chunkId"] for hit in output["ranked"]] == [str(chunk)]
     assert branches(output) == {"text"}
 
 

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from nodes.retrieval.sharing import QuestionSearch, SharedWork
 from nodes.retrieval.state import KnowledgeBaseRef, SearchPlan, WeightsDict
+from stores.protocols.search import Judgement
 from tests.support.worlds import PlainEmbedder, towards
 from tributary.domain.errors import DependencyUnavailable
 from tributary.domain.retrieval import Hit
@@ -16,6 +17,15 @@ from tributary.models.protocols import TextEmbedder, Vectors
 
 ORGANISATION = uuid4()
 BASE = KnowledgeBaseRef(id=str(uuid4()), name="Pumps", embedding="test/plain")
+
+
+class Nothing:
+    """A search that found nothing, and knows nothing of what else there is."""
+
+    hits: Sequence[Hit] = ()
+
+    async def score(self, chunk_ids: Sequence[UUID]) -> Sequence[Hit]:
+        return []
 
 
 class Counted:
@@ -27,14 +37,14 @@ class Counted:
         self.fails = False
 
     async def search(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
+        return (await self.judge()).hits
+
+    async def judge(self, *args: Any, **kwargs: Any) -> Judgement:
         self.calls += 1
         await self.go.wait()
         if self.fails:
             raise DependencyUnavailable("it is down")
-        return []
-
-    async def score(self, *args: Any, **kwargs: Any) -> Sequence[Hit]:
-        return []
+        return Nothing()
 
     async def similar_images(self, *args: Any, **kwargs: Any) -> Sequence[Any]:
         return []
@@ -67,7 +77,7 @@ async def test_the_branches_of_a_run_are_answered_by_one_search(counted: Counted
     run = plan()
     asked = [asyncio.create_task(questions.hits(ORGANISATION, run, BASE)) for _ in range(2)]
     counted.go.set()
-    assert await asyncio.gather(*asked) == [[], []]
+    assert await asyncio.gather(*asked) == [(), ()]
     assert counted.calls == 1
 
 
@@ -88,6 +98,14 @@ async def test_another_run_with_the_same_question_searches_for_itself(
     await questions.hits(ORGANISATION, plan(), BASE)
     await questions.hits(ORGANISATION, plan(), BASE)
     assert counted.calls == 2
+
+
+async def test_chunks_that_are_scored_later_cost_no_search(counted: Counted, questions: QuestionSearch) -> None:
+    counted.go.set()
+    run = plan()
+    await questions.hits(ORGANISATION, run, BASE)
+    await questions.score(ORGANISATION, run, BASE, [uuid4()])
+    assert counted.calls == 1
 
 
 async def test_a_run_that_is_through_leaves_nothing_behind(counted: Counted, questions: QuestionSearch) -> None:
@@ -120,7 +138,7 @@ async def test_one_who_gives_up_does_not_take_the_answer_from_the_other(
     hasty.cancel()
     await asyncio.wait({hasty})
     counted.go.set()
-    assert await patient == []
+    assert await patient == ()
 
 
 async def test_a_failure_reaches_all_who_wait_and_another_try_searches_again(
@@ -134,7 +152,7 @@ async def test_a_failure_reaches_all_who_wait_and_another_try_searches_again(
         with pytest.raises(DependencyUnavailable):
             await each
     counted.fails = False
-    assert await questions.hits(ORGANISATION, run, BASE) == []
+    assert await questions.hits(ORGANISATION, run, BASE) == ()
     assert counted.calls == 2
 
 

@@ -11,8 +11,10 @@ from stores.scoring import (
     RECENT_WEIGHT,
     SUMMARY_BOOST,
     Candidate,
+    Candidates,
     Scale,
     rank,
+    scale_of,
     temper,
     text_terms,
     vector_terms,
@@ -29,20 +31,24 @@ def candidate(number: int = 0, **changes: float | None) -> Candidate:
     return Candidate(UUID(int=number), UUID(int=number), **(values | changes))  # type: ignore[arg-type]
 
 
+def columns(*candidates: Candidate) -> Candidates:
+    return Candidates.gathered(candidates)
+
+
 def test_the_best_lexical_score_is_a_full_match_where_most_words_are_found() -> None:
-    assert text_terms([8.0, 4.0, 0.0], Scale(best=8.0, ideal=16.0)).tolist() == [1.0, 0.5, 0.0]
+    assert text_terms(np.array([8.0, 4.0, 0.0]), Scale(best=8.0, ideal=16.0)).tolist() == [1.0, 0.5, 0.0]
 
 
 def test_the_best_lexical_score_is_less_where_few_words_are_found() -> None:
-    assert text_terms([2.0], Scale(best=2.0, ideal=24.0)).tolist() == [pytest.approx(0.25)]
+    assert text_terms(np.array([2.0]), Scale(best=2.0, ideal=24.0)).tolist() == [pytest.approx(0.25)]
 
 
 def test_a_question_without_words_matches_no_text() -> None:
-    assert text_terms([0.0, 0.0], Scale(best=0.0, ideal=0.0)).tolist() == [0.0, 0.0]
+    assert text_terms(np.array([0.0, 0.0]), Scale(best=0.0, ideal=0.0)).tolist() == [0.0, 0.0]
 
 
 def test_a_matching_summary_raises_the_vector_term_by_a_bounded_share() -> None:
-    plain, guided = vector_terms([candidate(), candidate(summary=1.0)], EMBEDDER)
+    plain, guided = vector_terms(columns(candidate(), candidate(summary=1.0)), EMBEDDER)
     assert guided - plain == pytest.approx(SUMMARY_BOOST)
 
 
@@ -55,11 +61,11 @@ def test_similarities_come_nearer_to_the_middle_in_the_same_order() -> None:
 
 
 def test_a_raised_vector_term_stays_at_most_one() -> None:
-    assert vector_terms([candidate(cosine=1.0, summary=1.0)], EMBEDDER).tolist() == [1.0]
+    assert vector_terms(columns(candidate(cosine=1.0, summary=1.0)), EMBEDDER).tolist() == [1.0]
 
 
 def test_a_summary_that_points_away_lowers_nothing() -> None:
-    plain, guided = vector_terms([candidate(), candidate(summary=-1.0)], EMBEDDER)
+    plain, guided = vector_terms(columns(candidate(), candidate(summary=-1.0)), EMBEDDER)
     assert guided == plain
 
 
@@ -67,17 +73,23 @@ def test_hits_come_by_sixty_twenty_five_fifteen() -> None:
     best = candidate(3, cosine=1.0, lexical=0.0, importance=0.0)
     second = candidate(2, cosine=0.3, lexical=1.0, importance=0.1)
     third = candidate(1, cosine=0.0, lexical=1.0, importance=1.0)
-    hits = rank([third, second, best], Scale(1.0, 1.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
+    hits = rank(columns(third, second, best), Scale(1.0, 1.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
     assert [UUID(hit["chunkId"]).int for hit in hits] == [3, 2, 1]
 
 
 def test_equal_hits_come_by_chunk_id() -> None:
-    hits = rank([candidate(2), candidate(1)], Scale(0.0, 0.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
+    hits = rank(columns(candidate(2), candidate(1)), Scale(0.0, 0.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
     assert [UUID(hit["chunkId"]).int for hit in hits] == [1, 2]
 
 
+def test_no_more_hits_than_are_wanted_come_back() -> None:
+    several = columns(*(candidate(number, cosine=number / 10) for number in range(5)))
+    hits = rank(several, Scale(0.0, 0.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9), limit=2)
+    assert [UUID(hit["chunkId"]).int for hit in hits] == [4, 3]
+
+
 def test_no_candidates_are_no_hits() -> None:
-    assert rank([], Scale(0.0, 0.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9)) == []
+    assert rank(columns(), Scale(0.0, 0.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9)) == []
 
 
 def test_words_of_the_question_weigh_one_each_however_often_they_stand() -> None:
@@ -110,16 +122,19 @@ def test_cosines_are_calibrated_by_the_model() -> None:
         def similarity(self, cosine: Vectors) -> Vectors:
             return np.asarray(cosine / 2, np.float32)
 
-    (hit,) = rank([candidate(cosine=0.8)], Scale(0.0, 0.0), embedder=Halving(), knowledge_base_id=UUID(int=9))
+    (hit,) = rank(columns(candidate(cosine=0.8)), Scale(0.0, 0.0), embedder=Halving(), knowledge_base_id=UUID(int=9))
     assert hit["vector"] == pytest.approx(float(temper(np.array([0.4]))[0]), abs=1e-6)
 
 
 def test_a_blind_embedder_is_overruled_by_words_that_know() -> None:
     blind = np.random.default_rng(0).permutation(np.linspace(0.55, 0.65, 60))
-    candidates = [
+    blinded = [
         candidate(number, cosine=float(cosine), lexical=20.0 if number == 7 else 3.0 + number / 60)
         for number, cosine in enumerate(blind)
     ]
-    hits = rank(candidates, Scale(best=20.0, ideal=40.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9))
+    candidates = columns(*blinded)
+    hits = rank(
+        candidates, scale_of(candidates, best=20.0, ideal=40.0), embedder=EMBEDDER, knowledge_base_id=UUID(int=9)
+    )
     assert UUID(hits[0]["chunkId"]).int == 7
     assert max(hit["vector"] for hit in hits) < 0.2
