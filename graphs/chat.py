@@ -48,7 +48,6 @@ def build_chat_graph(ports: ChatPorts, *, stepped: bool = False, nodes: Mapping[
             bots=ports.bots,
             conversations=conversations,
             attachments=ports.attachments,
-            knowledge=retrieval.knowledge,
             budget=ports.budget,
         ),
         retry_policy=RETRY,
@@ -58,7 +57,10 @@ def build_chat_graph(ports: ChatPorts, *, stepped: bool = False, nodes: Mapping[
     builder.add_node("route_attachments", route_attachments)
     builder.add_node("enhance_query", partial(enhance_query, caller=caller, conversations=conversations))
     builder.add_node("check_capabilities", partial(check_capabilities, models=ports.models))
-    found = build_retrieval_graph(retrieval, stepped=stepped, nodes=nodes).compile()
+    # Nothing goes on from the middle of a retrieval but people who step through it.
+    found = build_retrieval_graph(retrieval, stepped=stepped, nodes=nodes).compile(
+        checkpointer=None if stepped else False
+    )
     builder.add_node("retrieve", steppable(found) if stepped else found)
     builder.add_node(
         "compose_context", partial(compose_context, caller=caller, knowledge=retrieval.knowledge, models=ports.models)

@@ -13,12 +13,10 @@ from nodes.retrieval.state import KnowledgeBaseRef, WeightsDict
 from stores.protocols.attachments import AttachmentStore
 from stores.protocols.bots import BotStore
 from stores.protocols.conversations import TurnStore
-from stores.protocols.knowledge import KnowledgeReader
 from tributary.domain.attachments import MAX_FILES, AttachedFile, Attachment
 from tributary.domain.bots import Bot, CapabilityOverrides
 from tributary.domain.errors import CallerError, Conflict, InvalidRequest, TooManyFiles
 from tributary.domain.ids import new_id, parse_id
-from tributary.domain.knowledge import KnowledgeBase
 
 
 async def validate_attachments(
@@ -29,13 +27,12 @@ async def validate_attachments(
     bots: BotStore,
     conversations: TurnStore,
     attachments: AttachmentStore,
-    knowledge: KnowledgeReader,
     budget: TurnBudget,
 ) -> ChatState:
     """Finds the bot, the conversation and each attachment. What the caller got wrong becomes `error`, a value that
     reads the same over every interface."""
     try:
-        found = await _validate(state, runtime, caller, bots, conversations, attachments, knowledge)
+        found = await _validate(state, runtime, caller, bots, conversations, attachments)
         await reserve_for(budget, caller(runtime), found["turn"], state["message"], found["files"])
     except CallerError as error:
         return {"error": error.problem(), "response": None}
@@ -49,7 +46,6 @@ async def _validate(
     bots: BotStore,
     conversations: TurnStore,
     attachments: AttachmentStore,
-    knowledge: KnowledgeReader,
 ) -> ChatState:
     organisation = caller(runtime)
     claims = state.get("attachments") or []
@@ -64,8 +60,7 @@ async def _validate(
         _bot_of(organisation, bot_id, conversation_id, bots, conversations),
         attachments.resolve(organisation, claims, conversation_id=conversation_id) if claims else _nothing(),
     )
-    bases = await knowledge.knowledge_bases(organisation, bot.knowledge_base_ids) if bot.knowledge_base_ids else []
-    turn = _turn(bot, bases, conversation_id, state.get("replaceMessageId"), runtime.context or Context())
+    turn = _turn(bot, conversation_id, state.get("replaceMessageId"), runtime.context or Context())
     return {
         "turn": turn,
         "files": [attached_file(each) for each in resolved],
@@ -100,9 +95,7 @@ async def _bot_of(
     return bot
 
 
-def _turn(
-    bot: Bot, bases: Sequence[KnowledgeBase], conversation_id: UUID | None, replaces: str | None, context: Context
-) -> Turn:
+def _turn(bot: Bot, conversation_id: UUID | None, replaces: str | None, context: Context) -> Turn:
     if replaces and conversation_id is None:
         raise InvalidRequest("replaceMessageId needs the conversationId of its conversation")
     return Turn(
@@ -116,7 +109,9 @@ def _turn(
         saidOfModel=_said(bot.capabilities, context.max_output),
         shrinkImages=bot.shrink_images,
         weights=WeightsDict(vector=bot.weights.vector, text=bot.weights.text, importance=bot.weights.importance),
-        knowledgeBases=[KnowledgeBaseRef(id=str(kb.id), name=kb.name, embedding=kb.embedding) for kb in bases],
+        knowledgeBases=[
+            KnowledgeBaseRef(id=str(base.id), name=base.name, embedding=base.embedding) for base in bot.knowledge_bases
+        ],
         replaceMessageId=str(parse_id("message", replaces)) if replaces else None,
     )
 

@@ -9,7 +9,7 @@ from stores.memory.tables import MemoryTables
 from stores.protocols.knowledge import KnowledgeReader
 from stores.requirements import require_weights
 from stores.texts import require_storable
-from tributary.domain.bots import Bot, CapabilityOverrides, Weights
+from tributary.domain.bots import Bot, CapabilityOverrides, LinkedBase, Weights
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import new_id
 
@@ -42,7 +42,7 @@ class MemoryBots:
             name=name,
             prompt=prompt,
             model=model,
-            knowledge_base_ids=await self._known(organisation_id, knowledge_base_ids),
+            knowledge_bases=await self._known(organisation_id, knowledge_base_ids),
             created_at=self._tables.clock(),
             weights=weights,
             capabilities=capabilities or CapabilityOverrides(),
@@ -84,7 +84,7 @@ class MemoryBots:
         changes: dict[str, Any] = texts | {"weights": weights, "capabilities": capabilities}
         changes["shrink_images"] = shrink_images
         if knowledge_base_ids is not None:
-            changes["knowledge_base_ids"] = await self._known(organisation_id, knowledge_base_ids)
+            changes["knowledge_bases"] = await self._known(organisation_id, knowledge_base_ids)
         changed = replace(bot, **{field: value for field, value in changes.items() if value is not None})
         self._tables.bots[organisation_id, bot_id] = changed
         return changed
@@ -98,18 +98,16 @@ class MemoryBots:
             raise Conflict("The bot has conversations: delete them first")
         del self._tables.bots[organisation_id, bot_id]
 
-    async def _known(self, organisation_id: UUID, ids: Sequence[UUID]) -> tuple[UUID, ...]:
-        wanted = tuple(dict.fromkeys(ids))
-        await self._knowledge.knowledge_bases(organisation_id, wanted)
-        return wanted
+    async def _known(self, organisation_id: UUID, ids: Sequence[UUID]) -> tuple[LinkedBase, ...]:
+        found = await self._knowledge.knowledge_bases(organisation_id, tuple(dict.fromkeys(ids)))
+        return tuple(LinkedBase(base.id, base.name, base.embedding) for base in found)
 
     async def _linked(self, bot: Bot) -> Bot:
-        """The bot without the knowledge bases that were deleted since."""
-        left = []
+        """The bot with its knowledge bases as they are called now, without those that were deleted since."""
+        left: list[LinkedBase] = []
         for wanted in bot.knowledge_base_ids:
             try:
-                await self._knowledge.knowledge_bases(bot.organisation_id, [wanted])
+                left.extend(await self._known(bot.organisation_id, [wanted]))
             except NotFound:
                 continue
-            left.append(wanted)
-        return replace(bot, knowledge_base_ids=tuple(left))
+        return replace(bot, knowledge_bases=tuple(left))

@@ -12,15 +12,17 @@ from stores.postgres.database import Connection, Database
 from stores.postgres.jsonb import as_jsonb
 from stores.postgres.statements import pipelined, query
 from stores.requirements import require_weights
-from tributary.domain.bots import Bot, CapabilityOverrides, Weights
+from tributary.domain.bots import Bot, CapabilityOverrides, LinkedBase, Weights
 from tributary.domain.errors import Conflict, NotFound
 from tributary.domain.ids import new_id
 
 _BOT = """
 SELECT b.*, ARRAY(
-    SELECT l.knowledge_base_id FROM bot_knowledge_bases l
+    SELECT ARRAY[k.id::text, k.name, k.embedding]
+    FROM bot_knowledge_bases l
+    JOIN knowledge_bases k ON k.organisation_id = l.organisation_id AND k.id = l.knowledge_base_id
     WHERE l.organisation_id = b.organisation_id AND l.bot_id = b.id ORDER BY l.position
-) AS knowledge_base_ids
+) AS knowledge_bases
 FROM bots b
 WHERE b.organisation_id = %(organisation)s
 """
@@ -175,7 +177,7 @@ def _bot(row: DictRow) -> Bot:
         name=row["name"],
         prompt=row["prompt"],
         model=row["model"],
-        knowledge_base_ids=tuple(row["knowledge_base_ids"]),
+        knowledge_bases=tuple(LinkedBase(UUID(key), *said) for key, *said in row["knowledge_bases"]),
         created_at=row["created_at"],
         weights=Weights(vector=row["weight_vector"], text=row["weight_text"], importance=row["weight_importance"]),
         capabilities=CapabilityOverrides(**row["capabilities"]),

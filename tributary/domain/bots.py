@@ -27,15 +27,28 @@ class CapabilityOverrides:
 
 
 @dataclass(frozen=True, slots=True)
+class LinkedBase:
+    """A knowledge base as its bot's turns need it; `embedding` is the model that its texts were embedded by."""
+
+    id: UUID
+    name: str
+    embedding: str
+
+
+@dataclass(frozen=True, slots=True)
 class Bot:
     id: UUID
     organisation_id: UUID
     name: str
     prompt: str
     model: str
-    knowledge_base_ids: tuple[UUID, ...]
+    knowledge_bases: tuple[LinkedBase, ...]
     created_at: datetime
     weights: Weights = field(default_factory=Weights)
     capabilities: CapabilityOverrides = field(default_factory=CapabilityOverrides)
     #: Whether pictures over the limits of a model call are made smaller instead of being left out.
     shrink_images: bool = False
+
+    @property
+    def knowledge_base_ids(self) -> tuple[UUID, ...]:
+        return tuple(base.id for base in self.knowledge_bases)
