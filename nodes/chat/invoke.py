@@ -128,6 +128,8 @@ async def _history(
     state: ChatState, runtime: Runtime[Context], caller: CallerOf, conversations: TurnStore
 ) -> Sequence[Message]:
     turn = state["turn"]
+    if turn["opening"]:
+        return ()
     return await conversations.recent(
         caller(runtime),
         UUID(turn["conversationId"]),

@@ -11,5 +11,5 @@ class MemoryCheckpoints:
     def __init__(self) -> None:
         self._saver = InMemorySaver(serde=PlainSerializer())
 
-    def saver(self) -> InMemorySaver:
+    def saver(self, *, new_thread: bool = False) -> InMemorySaver:  # noqa: ARG002 - a saving of round trips
         return self._saver

@@ -8,7 +8,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
 from stores.plain_state import PlainSerializer
-from stores.postgres.database import make_pool, sizes_of, translated
+from stores.postgres.database import Pool, make_pool, sizes_of, translated
 
 
 class Checkpoints:
@@ -34,14 +34,20 @@ class Checkpoints:
         """Of the pool; see `sizes_of`."""
         return sizes_of(self._pool)
 
-    def saver(self) -> AsyncPostgresSaver:
-        return _Saver(self._pool, serde=self._serializer)
+    def saver(self, *, new_thread: bool = False) -> AsyncPostgresSaver:
+        return _Saver(self._pool, self._serializer, new_thread=new_thread)
 
 
 class _Saver(AsyncPostgresSaver):
     """The library's saver with our errors in the place of the driver's."""
 
+    def __init__(self, pool: Pool, serializer: PlainSerializer, *, new_thread: bool) -> None:
+        super().__init__(pool, serde=serializer)
+        self._empty = new_thread
+
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        if self._empty:
+            return None
         with translated():
             return await super().aget_tuple(config)
 
@@ -64,6 +70,7 @@ class _Saver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
+        self._empty = False
         with translated():
             return await super().aput(config, checkpoint, metadata, new_versions)
 

@@ -3,7 +3,7 @@
 import select
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -21,6 +21,8 @@ from tributary.telemetry.tracing import span
 Connection = AsyncConnection[DictRow]
 Pool = AsyncConnectionPool[Connection]
 
+#: Says which organisation's rows the policies show, until the transaction ends.
+ENTER = "SELECT set_config('app.organisation', %(organisation)s, true)"
 #: States of "this text has no form here": the driver's own refusal of NUL has none.
 _UNSTORABLE = (None, "22021", "22P05")
 
@@ -115,22 +117,41 @@ class Database:
     async def organisation(self, organisation_id: UUID) -> AsyncIterator[Connection]:
         """A transaction of `organisation_id`: the setting lives as long as the transaction, so that a pooled
         connection never carries it to the next caller."""
-        with translated(), timed(DATABASE_SECONDS), span("postgresql"):
-            async with self.pool.connection() as connection, connection.transaction():
-                await connection.execute("SELECT set_config('app.organisation', %s, true)", (str(organisation_id),))
-                yield connection
+        async with self._lent() as connection, AsyncExitStack() as stack:
+            # Its beginning and the setting travel together.
+            async with connection.pipeline():
+                await stack.enter_async_context(connection.transaction())
+                await connection.execute(ENTER, {"organisation": str(organisation_id)})
+            yield connection
+
+    @asynccontextmanager
+    async def pipelined(self, organisation_id: UUID) -> AsyncIterator[Connection]:
+        """The same where every statement is one of a pipeline: nothing is waited for until rows are fetched, and an
+        error shows there. COPY and several statements in one text don't go."""
+        async with self._lent() as connection, connection.pipeline(), connection.transaction():
+            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+            yield connection
 
     @asynccontextmanager
     async def snapshot(self, organisation_id: UUID) -> AsyncIterator[Connection]:
-        """The same for reading alone: all statements see one and the same state."""
-        # Both travel together, which takes the simple protocol: no parameters, and nothing to prepare.
-        begin = f"""
-        SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
-        SELECT set_config('app.organisation', '{organisation_id}', true)
-        """
-        with translated():
-            async with self.pool.connection() as connection, connection.transaction():
-                await connection.execute(begin, prepare=False)
+        """`pipelined` for reading alone: all statements see one and the same state."""
+        async with self._lent() as connection, connection.pipeline(), connection.transaction():
+            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+            yield connection
+
+    @asynccontextmanager
+    async def implicit(self, organisation_id: UUID) -> AsyncIterator[Connection]:
+        """A pipeline that is one transaction to PostgreSQL, without a beginning and an end that are sent: for
+        statements that are all known ahead."""
+        async with self._lent() as connection, connection.pipeline():
+            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+            yield connection
+
+    @asynccontextmanager
+    async def _lent(self) -> AsyncIterator[Connection]:
+        with translated(), timed(DATABASE_SECONDS), span("postgresql"):
+            async with self.pool.connection() as connection:
                 yield connection
 
     @asynccontextmanager

@@ -13,7 +13,7 @@ from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.graph_texts import read_mentions, read_sides, read_stated
 from stores.misspelling import Alike, Parts
 from stores.postgres import graph_sql as sql
-from stores.postgres.database import Connection, Database, translated
+from stores.postgres.database import Connection, Database
 from stores.postgres.graph_writing import PostgresGraphWriter
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import STEP, Bounds, Named, Neighbourhood
@@ -36,12 +36,9 @@ class PostgresGraph(PostgresGraphWriter):
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
-        # In a pipeline the beginning and the end of the transaction need no round trips of their own.
-        with translated():
-            async with self._database.pool.connection() as connection, connection.pipeline(), connection.transaction():
-                await connection.execute(sql.ENTER, {"organisation": str(organisation_id)})
-                source = PostgresGraphSource(connection, organisation_id, knowledge_base_id)
-                return await search_graph(source, query=query, seeds=seeds, hops=hops, limit=limit)
+        async with self._database.pipelined(organisation_id) as connection:
+            source = PostgresGraphSource(connection, organisation_id, knowledge_base_id)
+            return await search_graph(source, query=query, seeds=seeds, hops=hops, limit=limit)
 
 
 class PostgresGraphSource:

@@ -1,6 +1,5 @@
 """The statements of the knowledge graph. Names reach them as parameters only."""
 
-ENTER = "SELECT set_config('app.organisation', %(organisation)s, true)"
 # A name has a row for each document that uses it: from one of its entities to the next the index is looked into again,
 # so that those between, of a hub thousands, are not read. OFFSET keeps the planner, which takes every key for a
 # common one, from reading all entities instead.

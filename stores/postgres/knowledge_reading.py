@@ -7,7 +7,7 @@ from psycopg.rows import DictRow
 
 from stores.postgres import knowledge_rows as rows
 from stores.postgres.database import Connection, Database
-from stores.postgres.statements import query
+from stores.postgres.statements import query, run
 from stores.text_missing import text_missing
 from tributary.domain.errors import NotFound
 from tributary.domain.knowledge import Chunk, Document, DocumentStatus, KnowledgeBase, KnowledgeBaseMap, ParsedDocument
@@ -23,6 +23,8 @@ _KNOWLEDGE_BASE_NAMED = f"{_KNOWLEDGE_BASE} AND k.name = %(name)s ORDER BY k.id 
 _KNOWLEDGE_BASE_PAGE = f"""
 {_KNOWLEDGE_BASE} AND (%(after)s::uuid IS NULL OR k.id > %(after)s) ORDER BY k.id LIMIT %(limit)s
 """
+
+_EXISTS = "SELECT id FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s"
 
 DOCUMENT = f"""
 SELECT {rows.DOCUMENT_COLUMNS} FROM documents
@@ -94,19 +96,15 @@ class PostgresKnowledgeReader:
         return _in_order(ids, await query(self._database, organisation_id, KNOWLEDGE_BASES, {"ids": list(ids)}))
 
     async def knowledge_base_named(self, organisation_id: UUID, name: str) -> KnowledgeBase | None:
-        async with self._database.organisation(organisation_id) as connection:
-            cursor = await connection.execute(_KNOWLEDGE_BASE_NAMED, {"organisation": organisation_id, "name": name})
-            row = await cursor.fetchone()
-        return rows.knowledge_base(row) if row else None
+        found = await query(self._database, organisation_id, _KNOWLEDGE_BASE_NAMED, {"name": name})
+        return rows.knowledge_base(found[0]) if found else None
 
     async def list_knowledge_bases(
         self, organisation_id: UUID, *, after: UUID | None, limit: int
     ) -> Sequence[KnowledgeBase]:
-        async with self._database.organisation(organisation_id) as connection:
-            cursor = await connection.execute(
-                _KNOWLEDGE_BASE_PAGE, {"organisation": organisation_id, "after": after, "limit": limit}
-            )
-            return [rows.knowledge_base(row) for row in await cursor.fetchall()]
+        page = {"after": after, "limit": limit}
+        found = await query(self._database, organisation_id, _KNOWLEDGE_BASE_PAGE, page)
+        return [rows.knowledge_base(row) for row in found]
 
     async def document(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> Document:
         row = await self._document_row(DOCUMENT, organisation_id, knowledge_base_id, document_id)
@@ -121,19 +119,18 @@ class PostgresKnowledgeReader:
         limit: int,
         status: DocumentStatus | None = None,
     ) -> Sequence[Document]:
-        async with self._database.organisation(organisation_id) as connection:
-            await fetch_knowledge_bases(connection, organisation_id, [knowledge_base_id])
-            cursor = await connection.execute(
-                _DOCUMENT_PAGE,
-                {
-                    "organisation": organisation_id,
-                    "knowledge_base": knowledge_base_id,
-                    "after": after,
-                    "limit": limit,
-                    "status": status.value if status else None,
-                },
-            )
-            return [rows.document(row) for row in await cursor.fetchall()]
+        page = {
+            "knowledge_base": knowledge_base_id,
+            "after": after,
+            "limit": limit,
+            "status": status.value if status else None,
+        }
+        bases, found = await run(
+            self._database, organisation_id, [(_EXISTS, {"knowledge_base": knowledge_base_id}), (_DOCUMENT_PAGE, page)]
+        )
+        if not bases:
+            raise NotFound("Knowledge base", knowledge_base_id)
+        return [rows.document(row) for row in found]
 
     async def document_text(self, organisation_id: UUID, knowledge_base_id: UUID, document_id: UUID) -> ParsedDocument:
         row = await self._document_row(_DOCUMENT_TEXT, organisation_id, knowledge_base_id, document_id)
@@ -144,17 +141,13 @@ class PostgresKnowledgeReader:
     async def chunks(self, organisation_id: UUID, ids: Sequence[UUID]) -> Sequence[Chunk]:
         if not ids:
             return []
-        async with self._database.organisation(organisation_id) as connection:
-            cursor = await connection.execute(_CHUNKS, {"organisation": organisation_id, "ids": list(ids)})
-            return [rows.chunk(row) for row in await cursor.fetchall()]
+        return [rows.chunk(row) for row in await query(self._database, organisation_id, _CHUNKS, {"ids": list(ids)})]
 
     async def map(
         self, organisation_id: UUID, knowledge_base_ids: Sequence[UUID], *, limit: int
     ) -> Sequence[KnowledgeBaseMap]:
-        parameters = {"organisation": organisation_id, "ids": list(knowledge_base_ids), "limit": limit}
-        async with self._database.organisation(organisation_id) as connection:
-            heads = await (await connection.execute(_MAP_HEADS, parameters)).fetchall()
-            documents = await (await connection.execute(_MAP_DOCUMENTS, parameters)).fetchall()
+        wanted = {"ids": list(knowledge_base_ids), "limit": limit}
+        heads, documents = await run(self._database, organisation_id, [(_MAP_HEADS, wanted), (_MAP_DOCUMENTS, wanted)])
         return _maps(knowledge_base_ids, heads, documents)
 
     async def _document_row(

@@ -6,13 +6,11 @@ from uuid import UUID
 
 from psycopg.rows import DictRow
 
-from stores.postgres.database import Connection, Database, translated
+from stores.postgres.database import Connection, Database
 
 #: A statement that returns rows (some or none), with its parameters. `%(organisation)s` is given to each.
 Statement = tuple[str, Mapping[str, Any]]
 Rows = list[DictRow]
-
-_ENTER = "SELECT set_config('app.organisation', %(organisation)s, true)"
 
 
 async def query(database: Database, organisation_id: UUID, statement: str, parameters: Mapping[str, Any]) -> Rows:
@@ -25,10 +23,8 @@ async def run(database: Database, organisation_id: UUID, statements: Sequence[St
     """The rows of each statement. All of them, and the setting that the policies read, travel together: a pipeline
     without an explicit transaction is one transaction to PostgreSQL, which ends with it. Each statement sees what was
     committed before it began, so that a lock taken by one protects the next."""
-    with translated():
-        async with database.pool.connection() as connection, connection.pipeline():
-            await connection.execute(_ENTER, {"organisation": str(organisation_id)})
-            return await _send(connection, organisation_id, statements)
+    async with database.implicit(organisation_id) as connection:
+        return await _send(connection, organisation_id, statements)
 
 
 async def pipelined(

@@ -161,7 +161,7 @@ async def begin(
     if attachments:
         statements.append((_USE, values))
     try:
-        async with database.organisation(organisation_id) as connection:
+        async with database.pipelined(organisation_id) as connection:
             entered, _, asked, _, *used = await pipelined(connection, organisation_id, statements)
             _require_begun(entered, asked, conversation_id, bot_id, question_id, replace_message_id)
             _require_all(ids, used)

@@ -6,7 +6,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 
 
 class CheckpointStore(Protocol):
-    def saver(self) -> BaseCheckpointSaver[Any]:
+    def saver(self, *, new_thread: bool = False) -> BaseCheckpointSaver[Any]:
         """A checkpointer for one turn, made in the running event loop. State is plain values: anything else raises
-        `TypeError` when it is written."""
+        `TypeError` when it is written. Of a `new_thread` nothing is read before something has been written."""
         ...

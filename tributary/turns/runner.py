@@ -54,13 +54,14 @@ class CheckpointedGraph:
     every statement: shared, it would queue the turns of all conversations behind each other. Without a `saver` turns
     leave no checkpoint."""
 
-    def __init__(self, graph: ChatGraph, saver: Callable[[], Any] | None) -> None:
+    def __init__(self, graph: ChatGraph, saver: Callable[..., Any] | None) -> None:
         self._graph = graph
         self._saver = saver
         self.durability: Durability | None = "exit" if saver else None
 
-    def for_one_turn(self) -> ChatGraph:
-        return self._graph.copy({"checkpointer": self._saver()}) if self._saver else self._graph
+    def for_one_turn(self, *, opening: bool) -> ChatGraph:
+        """`opening`: of a conversation that begins with it, and has no checkpoint yet."""
+        return self._graph.copy({"checkpointer": self._saver(new_thread=opening)}) if self._saver else self._graph
 
     async def forget(self, organisation_id: UUID, conversation_id: UUID) -> None:
         """Removes what the turns of a conversation have left."""
@@ -199,7 +200,7 @@ class Turns:
         self, turn: RunningTurn, request: TurnRequest, recorder: TraceRecorder, begun: list[Turn]
     ) -> ChatOutput:
         output: ChatOutput = {}
-        stream = self._graph.for_one_turn().astream(
+        stream = self._graph.for_one_turn(opening=request.conversation_id is None).astream(
             _graph_input(request),
             _config(turn),
             context=_context(turn, request),
