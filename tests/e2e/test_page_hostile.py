@@ -5,7 +5,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.support.documents import filled_base
 from tests.support.files import png
+from tests.support.provider_faults import ErrorInside200
 from tests.support.visiting import Visitor
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
@@ -60,15 +62,9 @@ def test_answers_run_and_load_nothing(visitor: Visitor, text: str) -> None:
 
 
 def test_only_the_sources_of_an_answer_become_buttons(visitor: Visitor) -> None:
-    client = visitor.chatting.client
-    base = client.post("/knowledge/kb", json={"name": "<b>Ferries</b>"}).json()["id"]
     text = b"# Ferries\n\nThe ferry to Sylt leaves at seven. <script>window.caught = 1</script> [2] [9] "
-    client.post(f"/knowledge/kb/{base}/documents", files={"files": ('<img src=x onerror="caught=1">.md', text, "")})
-    for _ in range(600):
-        documents = client.get(f"/knowledge/kb/{base}/documents").json()["items"]
-        if documents[0]["status"] == "ready":
-            break
-        visitor.page.wait_for_timeout(100)
+    name = '<img src=x onerror="caught=1">.md'
+    base = filled_base(visitor.chatting.client, (name, text), name="<b>Ferries</b>")
     visitor.choose(visitor.chatting.bot(name="<i>Guide</i>", knowledgeBaseIds=[base]))
     visitor.provider.answer = "At seven [1]. As `[1]` says, [1](https://evil.example), [2] and [99]. $[1]$"
     visitor.ask("When does the ferry to Sylt leave?")
@@ -102,6 +98,58 @@ def test_names_of_files_are_text(visitor: Visitor) -> None:
     expect(visitor.questions.get_by_role("link").first).to_contain_text("<img src=x onerror=")
     assert "\u202e" not in visitor.questions.inner_text()
     assert visitor.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert not caught(visitor)
+
+
+TITLE = '"Red <img src=x onerror=caught"'
+PAPER = f"""Harbour <b>papers</b> <script>window.caught = 1</script> are kept here.
+
+The paper {TITLE} was written by Ada Lovelace for Acme Shipping. Ada Lovelace keeps {TITLE} in the harbour.
+"""
+
+
+def test_names_in_documents_and_titles_are_text_in_the_room_for_knowledge(visitor: Visitor) -> None:
+    page, client = visitor.page, visitor.chatting.client
+    base = filled_base(client, ("paper.txt", PAPER.encode()), name="<i>Harbour</i>", description="<b>All</b> of it")
+    [document] = client.get(f"/knowledge/kb/{base}/documents").json()["items"]
+    renamed = client.patch(f"/knowledge/kb/{base}/documents/{document['id']}", json={"title": "<u>Paper</u>\u202e"})
+    assert renamed.status_code == 200, renamed.text
+    visitor.open(f"knowledge/{base}")
+    expect(page.get_by_role("heading", name="<i>Harbour</i>")).to_be_visible()
+    expect(page).to_have_title("<i>Harbour</i> · Tributary")
+    page.get_by_role("list", name="Documents").get_by_role("button").click()
+    panel = page.get_by_role("complementary")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text("<u>Paper</u>")
+    expect(panel).to_contain_text("<script>window.caught = 1</script>")
+    visitor.open(f"knowledge/{base}/graph")
+    entities = page.get_by_role("region", name="Entities")
+    entities.get_by_role("link", name=TITLE.strip('"')).click()
+    expect(entities.get_by_role("heading", name=TITLE.strip('"'))).to_be_visible()
+    expect(page.get_by_role("img", name=f"around {TITLE.strip(chr(34))}")).to_be_visible()
+    expect(page.locator("main, aside, .sidebar").locator("i:not(.bar i), u, script, img[src=x]")).to_have_count(0)
+    assert not caught(visitor)
+
+
+def test_what_a_provider_says_of_its_failure_is_text(visitor: Visitor) -> None:
+    visitor.provider.next_chat(ErrorInside200(code=400, message=f"{HTML} {MARKDOWN}", after=2))
+    visitor.provider.answer = "One two three."
+    visitor.ask("Why?")
+    expect(visitor.answers.last).to_contain_text("The answer broke off here.")
+    expect(visitor.answers.last.locator("img, script, form, iframe")).to_have_count(0)
+    expect(visitor.answers.last.get_by_role("link")).to_have_count(0)
+    assert not caught(visitor)
+
+
+def test_titles_of_conversations_and_names_of_bots_are_text(visitor: Visitor) -> None:
+    page = visitor.page
+    bot = visitor.chatting.bot(name=NAMES[0])
+    asked = visitor.chatting.ask(bot, "Why?")
+    visitor.chatting.client.patch(f"/api/conversations/{asked['conversationId']}", json={"title": HTML[:250]})
+    visitor.choose(bot)
+    visitor.open(f"chat/{asked['conversationId']}")
+    expect(page.get_by_role("navigation", name="Conversations")).to_contain_text("<script>window.caught = 1</script>")
+    expect(page.locator(".bot-bar")).to_contain_text(NAMES[0])
+    expect(page.locator(".bot-bar img, .sidebar script, .sidebar form:not([action$='/sign-out'])")).to_have_count(0)
     assert not caught(visitor)
 
 

@@ -1,15 +1,16 @@
 """Looking after knowledge bases in the page, in a real browser."""
 
 import re
+from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support import office
 from tests.support.accessibility import serious_faults
-from tests.support.documents import wait_until_ready
+from tests.support.documents import filled_base
+from tests.support.hands import Drag
 from tests.support.pages import pdf_of
 from tests.support.visiting import Visitor
 
@@ -21,14 +22,6 @@ Marie Lindqvist works for Northwind Shipping. Northwind Shipping owns the Albatr
 The Albatross Ferry sails to Port Ellen. Marie Lindqvist inspected the Albatross Ferry in Port Ellen.
 """
 HOSTILE = "<img src=x onerror=alert(1)>\u202e.txt"
-
-
-def filled_base(client: httpx.Client, *files: tuple[str, bytes]) -> str:
-    base = str(client.post("/knowledge/kb", json={"name": "Harbour"}).json()["id"])
-    sent = client.post(f"/knowledge/kb/{base}/documents", files=[("files", each) for each in files])
-    for each in sent.json()["documents"]:
-        wait_until_ready(client, base, each["id"])
-    return base
 
 
 def add(page: Page, *files: tuple[str, bytes]) -> None:
@@ -122,6 +115,75 @@ def test_names_and_texts_of_strangers_stay_text(visitor: Visitor) -> None:
     page.get_by_role("button", name="Read it").click()
     expect(page.locator("aside .passage")).to_contain_text("Marie Lindqvist works for")
     assert page.locator("img[src='x'], .knowledge b b, aside script").count() == 0
+
+
+def test_files_are_dragged_onto_a_knowledge_base(visitor: Visitor, tmp_path: Path) -> None:
+    page = visitor.page
+    base = filled_base(visitor.chatting.client)
+    visitor.open(f"knowledge/{base}")
+    (tmp_path / "harbour.md").write_bytes(HARBOUR)
+    (tmp_path / "empty.txt").write_bytes(b"")
+    drag = Drag(page, *tmp_path.iterdir())
+    drag.over(page.get_by_role("heading", name="Harbour"))
+    expect(page.get_by_text("Drop files here")).to_be_visible()
+    drag.drop()
+    expect(page.get_by_text("Drop files here")).to_have_count(0)
+    expect(documents(page)).to_have_count(1)
+    expect(documents(page)).to_contain_text("Ready")
+    expect(page.locator(".uploads .refused")).to_contain_text("empty.txt")
+
+
+def test_a_document_is_replaced_and_read_again(visitor: Visitor) -> None:
+    page, client = visitor.page, visitor.chatting.client
+    base = filled_base(client, ("harbour.md", HARBOUR))
+    [before] = client.get(f"/knowledge/kb/{base}/documents").json()["items"]
+    visitor.open(f"knowledge/{base}")
+    documents(page).get_by_role("button").click()
+    panel = page.get_by_role("complementary")
+    replacement: Any = {"name": "harbour.md", "mimeType": "", "buffer": b"# Quay\n\nThe quay is closed for repairs."}
+    panel.get_by_label("File that replaces it").set_input_files(replacement)
+    expect(panel).to_contain_text("The quay is closed for repairs.")
+    expect(documents(page)).to_contain_text("Ready")
+    [after] = client.get(f"/knowledge/kb/{base}/documents").json()["items"]
+    assert (after["id"], after["size"]) == (before["id"], len(replacement["buffer"]))
+    for query, words in (("Where does the Albatross Ferry sail?", 0), ("Is the quay closed?", 1)):
+        found = client.post(f"/knowledge/kb/{base}/search", json={"query": query}).json()["results"]
+        assert sum("Albatross" in each["text"] for each in found) == 0
+        assert len(found) >= words
+    with page.expect_response(lambda response: response.url.endswith("/reingest")) as asked:
+        panel.get_by_role("button", name="Read again").click()
+    assert asked.value.ok
+    expect(panel).to_contain_text("Ready")
+    broken: Any = {"name": "harbour.pdf", "mimeType": "", "buffer": b"%PDF-1.7\nand nothing more"}
+    panel.get_by_label("File that replaces it").set_input_files(broken)
+    expect(page.get_by_role("complementary").locator(".reason, [role=alert]")).to_contain_text("PDF")
+
+
+def test_a_knowledge_base_is_renamed_and_deleted(visitor: Visitor) -> None:
+    page, client = visitor.page, visitor.chatting.client
+    base = filled_base(client, ("harbour.md", HARBOUR))
+    other = filled_base(client, name="Airport")
+    visitor.open(f"knowledge/{base}")
+    bases = page.get_by_role("navigation", name="Knowledge bases").get_by_role("link")
+    expect(bases).to_have_count(2)
+    page.get_by_role("button", name="Change knowledge base").click()
+    form = page.get_by_role("dialog", name="Change knowledge base")
+    form.get_by_label("Name").fill("Quay")
+    form.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Quay")).to_be_visible()
+    expect(bases.filter(has_text="Quay")).to_have_count(1)
+    assert client.get(f"/knowledge/kb/{base}").json()["name"] == "Quay"
+    page.get_by_role("button", name="Delete knowledge base").click()
+    asked = page.get_by_role("dialog", name="Delete this knowledge base?")
+    asked.get_by_role("button", name="Keep").click()
+    expect(bases).to_have_count(2)
+    page.get_by_role("button", name="Delete knowledge base").click()
+    asked.get_by_role("button", name="Delete").click()
+    expect(bases).to_have_count(1)
+    expect(bases).to_contain_text("Airport")
+    assert [each["id"] for each in client.get("/knowledge/kb").json()["items"]] == [other]
+    visitor.open(f"knowledge/{base}")
+    expect(page.get_by_role("heading", name="This knowledge base is not here")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

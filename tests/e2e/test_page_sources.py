@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.accessibility import serious_faults
-from tests.support.documents import wait_until_ready
+from tests.support.documents import filled_base, wait_until_ready
 from tests.support.pages import pdf_of
 from tests.support.provided import Chatting
+from tests.support.provider_faults import Refuse
 from tests.support.visiting import Visitor, begin_visit
 
 if TYPE_CHECKING:  # pytest is to import it first, as the plugin that it is
@@ -130,6 +131,28 @@ def test_a_text_is_opened_at_its_passage_and_stays_text(visitor: Visitor) -> Non
     expect(panel.get_by_role("note")).to_contain_text("The document was deleted since.")
     expect(panel.locator(".passage")).to_contain_text("Line ")
     assert page.evaluate("'caught' in window") is False
+
+
+def test_an_answer_tells_which_search_it_does_without(visitor: Visitor) -> None:
+    """With the reason, beside the answer, in its turn, and after a reload."""
+    page = visitor.page
+    client = visitor.chatting.client
+    base = filled_base(client, ("harbour.pdf", PDF), embedding="openai/text-embedding-3-small")
+    visitor.choose(visitor.chatting.bot(name="Guide", knowledgeBaseIds=[base]))
+    visitor.provider.next_embeddings(*(Refuse(400, message="no <b>such</b> model") for _ in range(8)))
+    visitor.ask("When is the valve of the harbour closed?")
+    for _ in range(2):
+        note = visitor.answered("The stub answers.").get_by_role("note")
+        expect(note).to_contain_text("This answer does without a part of what was to be searched:")
+        expect(note.get_by_role("listitem")).to_contain_text(re.compile("^the search in texts: .+"))
+        expect(note.locator("b")).to_have_count(0)
+        page.reload()
+    [answer] = [each for each in visitor.chatting.messages(visitor.conversation) if each["role"] == "assistant"]
+    expect(visitor.answers.get_by_role("note")).to_contain_text(answer["degraded"][0]["reason"])
+    visitor.answers.get_by_role("button", name="How it was made").click()
+    expect(panel_of(page).get_by_role("note")).to_contain_text("the search in texts")
+    failed = panel_of(page).get_by_role("row").filter(has=page.get_by_role("rowheader", name="search text"))
+    expect(failed.last).to_contain_text("in failure")
 
 
 def test_usage_tells_what_was_used(visitor: Visitor) -> None:
