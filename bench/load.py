@@ -34,7 +34,8 @@ NOTHING = Bound(0.0)
 #: How much larger the server may be in the end, and MB that it may gain in a thousand requests once it is warm.
 #: Allocators keep some of what they were given, and caches fill up to their bounds.
 SIZE_BOUND, SLOPE_BOUND = Bound(1.1), Bound(1.0)
-CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+#: Of clients: the server's own workers come and go.
+CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
 #: Of which nothing may be left when all is deleted that people made. What was spent stays.
 TABLES = (
     "conversations",
@@ -81,7 +82,8 @@ async def measure(options: argparse.Namespace, steps: Steps) -> Report:
         steps.begin("writing a knowledge base")
         base = await write_knowledge_base(server, options.chunks)
         bot = await server.new_bot([base])
-        await _let_people(server, bot, base, options.people, options.warming, Tally(), steps)
+        # More of them than later: pools of connections have then been as large as they will be.
+        await _let_people(server, bot, base, 2 * options.people, options.warming, Tally(), steps)
         before = await _look(server, steps)
         tally, course = Tally(), Course()
         watching = asyncio.create_task(_watch(server, tally, course))
@@ -159,13 +161,17 @@ def _files(server: Server) -> float:
     return float(sum(each.is_file() for name in ("files", "work") for each in (server.data / name).rglob("*")))
 
 
+def _grown(part: str, before: Look, after: Look) -> float:
+    return after.memory[part] / before.memory[part]
+
+
 def report(before: Look, after: Look, tally: Tally, course: Course, seconds: float) -> Report:
-    grown = after.memory["server"] / before.memory["server"]
     figures = [
         Figure("load: things done by people", tally.count / seconds, "/s"),
         Figure(f"load: errors among {tally.count:,}", len(tally.errors), "", NOTHING),
-        Figure("load: memory of the server at rest, after ÷ before", grown, "×", SIZE_BOUND),
-        Figure("load: its growth over the second half", course.slope, "MB per 1,000", SLOPE_BOUND),
+        Figure("load: memory of the server at rest, after ÷ before", _grown("server", before, after), "×", SIZE_BOUND),
+        Figure("load: its growth in 1,000 requests, over the second half", course.slope, "MB", SLOPE_BOUND),
+        Figure("load: memory of PostgreSQL at rest, after ÷ before", _grown("postgresql", before, after), "×"),
         *(
             Figure(f"load: {name} at rest, more than before", after.held[name] - held, "", NOTHING)
             for name, held in before.held.items()

@@ -33,7 +33,7 @@ from stores.postgres.vector_values import half_vector
 
 WARMING = 20
 BARE, FLOOR = "a bare handler", "a LangServe graph of 3 nodes"
-REST, LANGSERVE = "over REST", "over LangServe"
+REST, LANGSERVE = "Tributary over REST", "Tributary over LangServe"
 #: Of `--apart`: the model's call alone, the graph around it, and the branches; a turn has its conversation besides.
 CALL, GRAPH, BRANCHES = "a bare call of the model", "nothing stored, no knowledge base", "nothing stored"
 #: How much of the floor's time a turn may take, and how often its requests a second it must answer.

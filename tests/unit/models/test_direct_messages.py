@@ -21,7 +21,7 @@ def test_messages_stand_where_the_client_does_not_look(kind: Any) -> None:
 
 
 def test_what_else_goes_past_the_client_stays() -> None:
-    model = OpenRouterChat(model="any", api_key="key", extra_body={"usage": {"include": True}})  # type: ignore[arg-type] # a secret by its text
+    model = OpenRouterChat(model="any", api_key="key", extra_body={"usage": {"include": True}})
     payload = model._get_request_payload(SAID)
     assert payload["extra_body"] == {"usage": {"include": True}, "messages": WRITTEN}
     assert model.extra_body == {"usage": {"include": True}}
