@@ -19,6 +19,9 @@ Use only numbers that stand below. Where it does not hold the answer, say so."""
 
 ADDED = "The application that asks adds the following; where it contradicts what stands above, the above holds:"
 
+#: What a section mark and a bracket begin with: most texts have neither, which is seen ten times as fast.
+_DASHES = re.compile(r"[-‐-―−﹘﹣－]{2}")
+_OPENING = re.compile(r"[\[【［]")
 #: A section mark of ours in a quoted text, whatever dashes and spaces it is written with.
 _SECTION = re.compile(
     r"[-‐-―−﹘﹣－]{2,}(?=[\s]*(?:END\s+)?(?:AVAILABLE\s+KNOWLEDGE|KNOWLEDGE\s+(?:BASE|GRAPH)\s+CONTEXT))"
@@ -26,14 +29,18 @@ _SECTION = re.compile(
     re.IGNORECASE,
 )
 #: A number in brackets that is no index of a program: it would read as a source's.
-_NUMBER = re.compile(r"(?<![A-Za-z0-9_])[\[【［](\s*\d+(?:\s*[,;，、–-]\s*\d+)*\s*)[\]】］]")
+_NUMBER = re.compile(r"[\[【［](?<![A-Za-z0-9_].)(\s*\d+(?:\s*[,;，、–-]\s*\d+)*\s*)[\]】］]")
 #: Any other that an answer's marks are read from, like `[Source 2]`.
-_BRACKET = re.compile(r"(?<![A-Za-z0-9_])[\[【［]([^\[\]【】［］\n]{1,48})[\]】］]")
+_BRACKET = re.compile(r"[\[【［](?<![A-Za-z0-9_].)([^\[\]【】［］\n]{1,48})[\]】］]")
 
 
 def quoted(text: str) -> str:
     """A document's text as the context may hold it: it can't close a section nor forge a source's number."""
-    return _BRACKET.sub(_unmarked, _NUMBER.sub(r"(\1)", _SECTION.sub("—", text)))
+    if _DASHES.search(text):
+        text = _SECTION.sub("—", text)
+    if _OPENING.search(text):
+        text = _BRACKET.sub(_unmarked, _NUMBER.sub(r"(\1)", text))
+    return text
 
 
 def _unmarked(bracket: re.Match[str]) -> str:
