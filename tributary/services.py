@@ -75,6 +75,9 @@ from tributary.turns.stops import Stops
 from tributary.upkeep import ConversationRemoval, Upkeep
 from tributary.uploads import Uploads
 
+#: Seconds without a document after which its readers end, and with them some 60 MB.
+WORKSHOP_REST = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Services:
@@ -187,8 +190,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
 
 async def _assemble(settings: Settings, database: Database, stack: AsyncExitStack) -> Services:
     await asyncio.to_thread(_make_folders, settings)
-    # Two of them: a document that takes minutes to read must not keep uploads waiting.
-    sandbox, workshop = Sandbox(), Sandbox(niceness=10)
+    # Two of them: a document that takes minutes to read must not keep uploads waiting. Readers of documents are large.
+    sandbox, workshop = Sandbox(), Sandbox(niceness=10, rest=WORKSHOP_REST)
     stack.push_async_callback(asyncio.to_thread, sandbox.close)
     stack.push_async_callback(asyncio.to_thread, workshop.close)
     embedders = TextEmbedders(settings)

@@ -56,13 +56,22 @@ class Sandbox:
     """A few child processes for parsing, started when they are first needed, safe to use from any event loop.
 
     `memory` bounds the private memory of each child in bytes (on Linux; elsewhere only time is bounded). Children of a
-    higher `niceness` leave the processor to others.
+    higher `niceness` leave the processor to others. With `rest`, children that had nothing to do for so many seconds
+    end; what comes then waits for a new one.
     """
 
     def __init__(
-        self, *, workers: int = 2, memory: int = DEFAULT_MEMORY, tasks: int = DEFAULT_TASKS, niceness: int = 0
+        self,
+        *,
+        workers: int = 2,
+        memory: int = DEFAULT_MEMORY,
+        tasks: int = DEFAULT_TASKS,
+        niceness: int = 0,
+        rest: float | None = None,
     ) -> None:
         self._niceness = niceness
+        self._rest = rest
+        self._resting: threading.Timer | None = None
         self._memory = memory
         self._tasks = tasks
         self._idle: list[Worker] = []
@@ -103,6 +112,7 @@ class Sandbox:
         """Kills every child; tasks that run fail with `DependencyUnavailable`. Closing twice is no error."""
         with self._lock:
             self._closed = True
+            self._end_rest()
             idle, self._idle = self._idle, []
             running = list(self._running)
         for task in running:
@@ -193,5 +203,25 @@ class Sandbox:
         with self._lock:
             if not self._closed:
                 self._idle.append(worker)
+                self._begin_rest()
                 return
         worker.close()
+
+    def _begin_rest(self) -> None:
+        """Whenever a child has done something, all have the whole of their rest before them. Under the lock."""
+        self._end_rest()
+        if self._rest is not None:
+            self._resting = threading.Timer(self._rest, self._let_go)
+            self._resting.daemon = True
+            self._resting.start()
+
+    def _end_rest(self) -> None:
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
+
+    def _let_go(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for worker in idle:
+            worker.close()

@@ -1,6 +1,7 @@
 """The sandbox: what a child may do to us, and what it may not."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import pickle
@@ -38,6 +39,13 @@ async def appears(path: Path) -> int:
     while not path.exists() or not path.read_text():
         await asyncio.sleep(0.005)
     return int(path.read_text())
+
+
+async def ends(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        while True:
+            os.kill(pid, 0)
+            await asyncio.sleep(0.005)
 
 
 async def test_a_function_runs_in_another_process(sandbox: Sandbox) -> None:
@@ -188,6 +196,23 @@ async def test_a_started_sandbox_has_a_process_before_its_first_task() -> None:
     with Sandbox(workers=1) as fresh:
         await fresh.start()
         assert [worker.alive for worker in fresh._idle] == [True]
+
+
+async def test_idle_processes_end_after_their_rest_and_the_next_task_has_a_new_one() -> None:
+    with Sandbox(workers=2, rest=0.01) as fresh:
+        pid = await fresh.run(sandboxed.process_id, timeout=10)
+        await ends(pid)
+        assert await fresh.run(sandboxed.double, 5, timeout=10) == 10
+
+
+async def test_a_task_outlasts_the_rest_of_its_siblings(tmp_path: Path) -> None:
+    with Sandbox(workers=2, rest=0.01) as fresh:
+        slow = asyncio.create_task(fresh.run(sandboxed.wait_for_ever, tmp_path / "started", timeout=60))
+        busy = await appears(tmp_path / "started")
+        await ends(await fresh.run(sandboxed.process_id, timeout=10))
+        os.kill(busy, 0)
+        assert not slow.done()
+        slow.cancel()
 
 
 def test_every_error_of_the_tree_survives_a_pickle() -> None:
