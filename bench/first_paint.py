@@ -80,7 +80,8 @@ async def _visits(
     signed_in = await first.storage_state()
     await first.close()
     steps.advance()
-    cold, warm = [], []
+    cold: list[View] = []
+    warm: list[View] = []
     for number in range(rounds):
         context = await _context(browser, signed_in)
         for kind, views in (("cold", cold), ("warm", warm)):

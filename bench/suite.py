@@ -23,10 +23,10 @@ class Bench:
 
 
 BENCHES = (
-    Bench("start", 45),
+    Bench("start", 85),
     Bench("turn", 200, ("--apart",)),
     Bench("fan_out", 60),
-    Bench("growth", 110),
+    Bench("growth", 100),
     Bench("upload", 45),
     Bench("load", 210),
 )
