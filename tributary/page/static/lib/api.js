@@ -113,12 +113,12 @@ export const api = {
  * All items of a list, page by page.
  * @param {string} path
  * @param {Record<string, unknown>} [query]
- * @param {{most?: number, signal?: AbortSignal}} [options]
+ * @param {{most?: number, signal?: AbortSignal, from?: string | null}} [options] `from`: a cursor to begin behind
  * @returns {Promise<any[]>}
  */
-export async function all(path, query = {}, { most = 5000, signal } = {}) {
+export async function all(path, query = {}, { most = 5000, signal, from = null } = {}) {
   const items = [];
-  let cursor = null;
+  let cursor = from;
   do {
     const page = await api.get(path, { limit: 200, ...query, cursor }, { signal });
     items.push(...page.items);

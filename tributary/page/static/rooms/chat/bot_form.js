@@ -1,10 +1,12 @@
 /** Making and changing a bot. */
 
-import { all } from "../../lib/api.js";
 import { html, useEffect, useId, useState } from "../../lib/html.js";
 import { session } from "../../lib/session.js";
+import { useSubmission } from "../../lib/submission.js";
 import { complain, say } from "../../lib/toasts.js";
 import { confirmed, Dialog } from "../../parts/dialog.js";
+import { Field, FormEnd } from "../../parts/form.js";
+import { bases, loadBases } from "../knowledge/bases.js";
 import { bots, deleteBot, saveBot } from "./bots.js";
 import { Weights } from "./weights.js";
 
@@ -13,26 +15,18 @@ const NEW = { name: "", prompt: "", model: "", knowledgeBaseIds: [], weights: { 
 /** @param {{bot: any, onClose: () => void}} props `bot` is null for a new one */
 export function BotForm({ bot, onClose }) {
   const [fields, setFields] = useState(bot ?? { ...NEW, model: session.value?.chatModel ?? "" });
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
   const set = (/** @type {any} */ change) => setFields((before) => ({ ...before, ...change }));
-  const save = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    setBusy(true);
+  const { busy, problem, submit } = useSubmission(async () => {
     const { name, prompt, model, knowledgeBaseIds, weights, shrinkImages } = fields;
-    try {
-      await saveBot(bot?.id ?? null, { name, prompt, model: model || null, knowledgeBaseIds, weights, shrinkImages });
-      say(`${name} is saved`);
-      onClose();
-    } catch (error) {
-      setProblem(error.detail ?? String(error));
-      setBusy(false);
-    }
-  };
+    await saveBot(bot?.id ?? null, { name, prompt, model: model || null, knowledgeBaseIds, weights, shrinkImages });
+    say(`${name} is saved`);
+    onClose();
+  });
   return html`
     <${Dialog} title=${bot ? "Change bot" : "New bot"} onClose=${onClose} wide>
-      <form class="form" onSubmit=${save}>
-        <${Text} label="Name" value=${fields.name} onInput=${(name) => set({ name })} required maxlength="200" autofocus />
+      <form class="form" onSubmit=${submit}>
+        <${Field} label="Name">${(id) => html`
+          <input id=${id} required maxlength="200" autofocus value=${fields.name} onInput=${(event) => set({ name: event.target.value })} />`}<//>
         <${Prompt} value=${fields.prompt} onInput=${(prompt) => set({ prompt })} />
         <${Model} value=${fields.model} onInput=${(model) => set({ model })} />
         <${Knowledge} chosen=${fields.knowledgeBaseIds} onChange=${(knowledgeBaseIds) => set({ knowledgeBaseIds })} />
@@ -41,13 +35,9 @@ export function BotForm({ bot, onClose }) {
           <input type="checkbox" checked=${fields.shrinkImages} onChange=${(event) => set({ shrinkImages: event.target.checked })} />
           Make pictures smaller that are too large for the model
         </label>
-        ${problem && html`<p class="notice error" role="alert">${problem}</p>`}
-        <footer>
+        <${FormEnd} busy=${busy} problem=${problem} onCancel=${onClose}>
           ${bot && html`<button type="button" class="danger" onClick=${() => remove(bot, onClose)}>Delete bot</button>`}
-          <span class="space"></span>
-          <button type="button" onClick=${onClose}>Cancel</button>
-          <button class="primary" disabled=${busy}>Save</button>
-        </footer>
+        <//>
       </form>
     <//>`;
 }
@@ -63,52 +53,35 @@ async function remove(/** @type {any} */ bot, /** @type {() => void} */ onClose)
   }
 }
 
-function Text({ label, hint = "", onInput, ...others }) {
-  const id = useId();
-  return html`
-    <div class="field">
-      <label for=${id}>${label}</label>
-      <input id=${id} ...${others} onInput=${(event) => onInput(event.target.value)} />
-      ${hint && html`<small>${hint}</small>`}
-    </div>`;
-}
-
 function Prompt({ value, onInput }) {
-  const id = useId();
   return html`
-    <div class="field">
-      <label for=${id}>Prompt</label>
+    <${Field} label="Prompt">${(id) => html`
       <textarea id=${id} rows="5" maxlength="100000" value=${value} onInput=${(event) => onInput(event.target.value)}
-        placeholder="Who the bot is, and how it shall answer"></textarea>
-    </div>`;
+        placeholder="Who the bot is, and how it shall answer"></textarea>`}<//>`;
 }
 
 function Model({ value, onInput }) {
-  const id = useId();
+  const list = useId();
   const known = [...new Set([session.value?.chatModel, ...(bots.value ?? []).map((bot) => bot.model)])].filter(Boolean);
   return html`
-    <div class="field">
-      <label for=${id}>Model</label>
-      <input id=${id} list="${id}-known" value=${value} maxlength="200" spellcheck=${false} autocapitalize="off"
-        placeholder=${session.value?.chatModel} onInput=${(event) => onInput(event.target.value)} />
-      <datalist id="${id}-known">${known.map((name) => html`<option value=${name} />`)}</datalist>
-      <small>local/extractive, openrouter/…, google/… or openai/…; the operator's keys make them available</small>
-    </div>`;
+    <${Field} label="Model" hint="local/extractive, openrouter/…, google/… or openai/…; the operator's keys make them available">${(id) => html`
+      <input id=${id} list=${list} value=${value} maxlength="200" spellcheck=${false} autocapitalize="off"
+        placeholder=${session.value?.chatModel} onInput=${(event) => onInput(event.target.value)} />`}<//>
+    <datalist id=${list}>${known.map((name) => html`<option value=${name} />`)}</datalist>`;
 }
 
 function Knowledge({ chosen, onChange }) {
-  const [bases, setBases] = useState(/** @type {any[] | null} */ (null));
   useEffect(() => {
-    all("/knowledge/kb").then(setBases, complain);
+    if (!bases.value) loadBases().catch(complain);
   }, []);
   const toggle = (/** @type {string} */ id) =>
     onChange(chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen, id]);
   return html`
     <fieldset class="field">
       <legend>Knowledge bases</legend>
-      ${bases === null && html`<small>Loading…</small>`}
-      ${bases?.length === 0 && html`<small>There is none yet: make one in the room Knowledge.</small>`}
-      ${bases?.map((base) => html`
+      ${bases.value === null && html`<small>Loading…</small>`}
+      ${bases.value?.length === 0 && html`<small>There is none yet: make one in the room Knowledge.</small>`}
+      ${bases.value?.map((base) => html`
         <label class="check" key=${base.id}>
           <input type="checkbox" checked=${chosen.includes(base.id)} onChange=${() => toggle(base.id)} />
           <bdi>${base.name}</bdi>

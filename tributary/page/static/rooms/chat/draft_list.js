@@ -1,10 +1,10 @@
 /** The files that go with a question: how far each is, and why one does not go. */
 
 import { html } from "../../lib/html.js";
-import { percent, size } from "../../lib/format.js";
 import { telling } from "../../lib/toasts.js";
 import { IconButton } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { UploadState } from "../../parts/upload_state.js";
 import { iconOf } from "./attached.js";
 
 /** @param {{drafts: import("./drafts.js").Drafts}} props */
@@ -17,18 +17,9 @@ export function DraftList({ drafts }) {
           ${file.preview ? html`<img src=${file.preview} alt="" />` : html`<${Icon} name=${iconOf(file.name)} />`}
           <div>
             <bdi class="clipped" title=${file.name}>${file.name}</bdi>
-            <${State} file=${file} />
+            <${UploadState} file=${file} />
           </div>
           <${IconButton} icon="close" label="Remove ${file.name}" onClick=${telling(() => drafts.remove(file.key))} />
         </li>`)}
     </ul>`;
-}
-
-function State({ file }) {
-  if (file.state === "refused") return html`<p class="reason">${file.reason}</p>`;
-  if (file.state === "ready") return html`<small>${size(file.size)}</small>`;
-  // The last of it is on the way when all is sent: the server looks into the file then.
-  const waiting = file.part >= 1;
-  return html`<progress aria-label="Upload of ${file.name}" max="1" value=${waiting ? undefined : file.part}></progress>
-    <small aria-hidden="true">${waiting ? "Checking…" : percent(file.part)}</small>`;
 }

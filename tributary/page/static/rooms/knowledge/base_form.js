@@ -3,8 +3,10 @@
 import { html, useId, useState } from "../../lib/html.js";
 import { go } from "../../lib/router.js";
 import { session } from "../../lib/session.js";
+import { useSubmission } from "../../lib/submission.js";
 import { say } from "../../lib/toasts.js";
 import { Dialog } from "../../parts/dialog.js";
+import { Field, FormEnd } from "../../parts/form.js";
 import { saveBase } from "./bases.js";
 
 const EMBEDDINGS = ["local/multilingual-e5-small", "local/minilm", "gemini/gemini-embedding-2"];
@@ -12,26 +14,17 @@ const EMBEDDINGS = ["local/multilingual-e5-small", "local/minilm", "gemini/gemin
 /** @param {{base: import("./bases.js").Base | null, onClose: () => void}} props `base` is null for a new one */
 export function BaseForm({ base, onClose }) {
   const [fields, setFields] = useState({ name: base?.name ?? "", description: base?.description ?? "", embedding: "" });
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
   const set = (/** @type {any} */ change) => setFields((before) => ({ ...before, ...change }));
-  const save = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    setBusy(true);
+  const { busy, problem, submit } = useSubmission(async () => {
     const { name, description, embedding } = fields;
-    try {
-      const saved = await saveBase(base?.id ?? null, base ? { name, description } : { name, description, embedding: embedding || null });
-      say(`${saved.name} is saved`);
-      onClose();
-      if (!base) go("knowledge", saved.id);
-    } catch (error) {
-      setProblem(error.detail ?? String(error));
-      setBusy(false);
-    }
-  };
+    const saved = await saveBase(base?.id ?? null, base ? { name, description } : { name, description, embedding: embedding || null });
+    say(`${saved.name} is saved`);
+    onClose();
+    if (!base) go("knowledge", saved.id);
+  });
   return html`
     <${Dialog} title=${base ? "Change knowledge base" : "New knowledge base"} onClose=${onClose}>
-      <form class="form" onSubmit=${save}>
+      <form class="form" onSubmit=${submit}>
         <${Field} label="Name">${(id) => html`
           <input id=${id} required maxlength="200" autofocus value=${fields.name} onInput=${(event) => set({ name: event.target.value })} />`}<//>
         <${Field} label="Description" hint="What it is about; for people who choose among several">${(id) => html`
@@ -39,19 +32,9 @@ export function BaseForm({ base, onClose }) {
             onInput=${(event) => set({ description: event.target.value })}></textarea>`}<//>
         ${base ? html`<p class="hint">Embedding ${base.embedding}, ${base.dimension} dimensions. It stays until the base is indexed anew on the command line.</p>`
           : html`<${Embedding} value=${fields.embedding} onInput=${(embedding) => set({ embedding })} />`}
-        ${problem && html`<p class="notice error" role="alert">${problem}</p>`}
-        <footer>
-          <button type="button" onClick=${onClose}>Cancel</button>
-          <button class="primary" disabled=${busy}>Save</button>
-        </footer>
+        <${FormEnd} busy=${busy} problem=${problem} onCancel=${onClose} />
       </form>
     <//>`;
-}
-
-/** @param {{label: string, hint?: string, children: (id: string) => any}} props `children` draws the input of that id */
-export function Field({ label, hint = "", children }) {
-  const id = useId();
-  return html`<div class="field"><label for=${id}>${label}</label>${children(id)}${hint && html`<small>${hint}</small>`}</div>`;
 }
 
 function Embedding({ value, onInput }) {

@@ -5,12 +5,12 @@ import { moment, percent, size } from "../../lib/format.js";
 import { closePanel } from "../../lib/panel.js";
 import { mayManage } from "../../lib/session.js";
 import { say, telling } from "../../lib/toasts.js";
+import { sendFile } from "../../lib/upload_queue.js";
 import { confirmed } from "../../parts/dialog.js";
-import { Field } from "./base_form.js";
+import { Field } from "../../parts/form.js";
 import { Fate } from "./document_list.js";
 import { isWorking } from "./documents.js";
 import { openText } from "./passage.js";
-import { patiently } from "./uploads.js";
 
 /** @param {{documents: import("./documents.js").Documents, id: string}} props */
 export function DocumentDetail({ documents, id }) {
@@ -69,7 +69,7 @@ function Actions({ documents, document }) {
     setReason("");
     setPart(0);
     try {
-      documents.put(await patiently("PUT", documents.one(document.id), file, { onProgress: setPart }));
+      documents.put(await sendFile("PUT", documents.one(document.id), file, { onProgress: setPart }));
     } catch (error) {
       setReason(`${file.name}: ${error.detail ?? error}`);
     }

@@ -1,9 +1,9 @@
 /** The files that are on their way, and those that were refused with the reason. */
 
 import { html } from "../../lib/html.js";
-import { percent, size } from "../../lib/format.js";
 import { IconButton } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
+import { UploadState } from "../../parts/upload_state.js";
 
 /** Of thousands, as many are drawn: the rest waits unseen. */
 const SHOWN = 50;
@@ -21,7 +21,7 @@ export function UploadList({ uploads }) {
           <${Icon} name=${file.state === "refused" ? "note" : "document"} />
           <div>
             <bdi class="clipped" title=${file.name}>${file.name}</bdi>
-            <${State} file=${file} />
+            <${UploadState} file=${file} />
           </div>
           <${IconButton} icon="close" label="${file.state === "refused" ? "Dismiss" : "Cancel"} ${file.name}"
             onClick=${() => uploads.forget(file.key)} />
@@ -29,12 +29,5 @@ export function UploadList({ uploads }) {
     </ul>
     ${others.length > SHOWN && html`<p class="hint">${others.length - SHOWN} more wait</p>`}
     ${refused.length > 1 && html`
-      <button type="button" class="plain" onClick=${() => uploads.forgetRefused()}>Dismiss all refusals</button>`}`;
-}
-
-function State({ file }) {
-  if (file.state === "refused") return html`<p class="reason" dir="auto">${file.reason}</p>`;
-  const sent = file.part >= 1;
-  return html`<progress aria-label="Upload of ${file.name}" max="1" value=${sent ? undefined : file.part}></progress>
-    <small aria-hidden="true">${file.state === "waiting" ? size(file.size) : sent ? "Checking…" : percent(file.part)}</small>`;
+      <button type="button" class="plain" onClick=${() => uploads.clear("refused")}>Dismiss all refusals</button>`}`;
 }
