@@ -74,7 +74,7 @@ def test_bots_knowledge_bases_and_documents_are_seen_as_they_come(visitor: Visit
     documents = page.get_by_role("list", name="Documents").get_by_role("listitem")
     expect(documents).to_contain_text(["ferry"])
     expect(documents).to_contain_text(["Ready"])
-    expect(row).to_contain_text(["1 documents"])
+    expect(row).to_contain_text(["1 document"])
     client.delete(f"/knowledge/kb/{base}/documents/{document}")
     expect(page.get_by_text(re.compile("No document yet"))).to_be_visible()
     client.delete(f"/knowledge/kb/{base}")
@@ -84,8 +84,9 @@ def test_bots_knowledge_bases_and_documents_are_seen_as_they_come(visitor: Visit
 
 def test_pages_of_a_browser_share_one_stream_and_the_next_takes_over(visitor: Visitor) -> None:
     streams: list[str] = []
-    visitor.page.reload()
     first = visitor.page
+    with first.expect_request("**/api/events"):
+        first.reload()
     second = visitor.another()
     for page in (first, second):
         page.on("request", lambda request: streams.append(request.url) if "/api/events" in request.url else None)
@@ -113,3 +114,70 @@ def test_a_server_that_is_away_is_told_and_all_is_read_anew_when_it_is_back(visi
     page.unroute("**/api/events")
     expect(page.get_by_label("Bot to ask")).to_contain_text("Grace")
     expect(away).not_to_be_visible()
+
+
+def test_lists_are_one_stop_of_the_tabulator_and_go_by_arrows(visitor: Visitor) -> None:
+    page = visitor.page
+    bot = visitor.chatting.client.get("/api/bots").json()["items"][0]["id"]
+    for title in ("Third", "Second", "First"):
+        visitor.chatting.ask(bot, title)
+    rows = listed(page)
+    expect(rows).to_have_count(3)
+    page.get_by_label("Search conversations").focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="First")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("link", name="Second")).to_be_focused()
+    page.keyboard.press("End")
+    expect(page.get_by_role("link", name="Third")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Rename Third")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("F2")
+    page.keyboard.type("Last")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Last")).to_be_focused()
+    page.keyboard.press("Delete")
+    page.get_by_role("dialog").get_by_role("button", name="Delete").press("Enter")
+    expect(rows).to_have_count(2)
+    expect(page.get_by_role("link", name="Second")).to_be_focused()
+
+
+def test_of_a_long_conversation_the_end_is_drawn_and_the_rest_on_demand(visitor: Visitor) -> None:
+    page = visitor.page
+    item = {"attachments": [], "sources": [], "usage": None, "status": "complete", "model": None, "parentId": None}
+    item |= {"degraded": [], "notSent": [], "finishReason": None, "error": None, "createdAt": "2999-01-01T00:00:00Z"}
+    messages = [
+        {**item, "id": f"m{number:04}", "role": "assistant" if number % 2 else "user", "content": f"Text {number}."}
+        for number in range(300)
+    ]
+    visitor.ask("Why?")
+    visitor.answered("The stub answers.")
+    page.route("**/messages*", lambda route: route.fulfill(json={"items": messages, "nextCursor": None}))
+    page.reload()
+    expect(visitor.answers.last).to_contain_text("Text 299.")
+    expect(page.get_by_role("article")).to_have_count(60)
+    page.get_by_role("button", name="Show earlier messages (240)").click()
+    expect(page.get_by_role("article")).to_have_count(120)
+    expect(page.get_by_role("button", name="Show earlier messages (180)")).to_be_attached()
+
+
+def test_a_wait_that_the_server_asks_for_is_told(visitor: Visitor) -> None:
+    page = visitor.page
+    problem = {"type": "x", "title": "Too many", "status": 429, "code": "quota_exceeded", "detail": "The day is full"}
+    page.route(
+        "**/attachments/upload",
+        lambda route: route.fulfill(
+            status=429, json={**problem, "retryAfter": 5000}, content_type="application/problem+json"
+        ),
+    )
+    visitor.attach(("notes.txt", b"text"))
+    expect(page.locator(".draft.refused .reason")).to_have_text("The day is full. Try again in 84 minutes")
+    busy = {**problem, "code": "rate_limited", "detail": "Slowly", "retryAfter": 1}
+    answers = [lambda route: route.fulfill(status=429, json=busy), lambda route: route.continue_()]
+    page.unroute("**/attachments/upload")
+    page.route("**/attachments/upload", lambda route: answers.pop(0)(route))
+    page.get_by_role("button", name="Remove notes.txt").click()
+    visitor.attach(("more.txt", b"text"))
+    expect(page.locator(".draft.ready")).to_have_count(1)
+    assert answers == []

@@ -26,7 +26,7 @@ export function titlePanel(title) {
 export function closePanel() {
   if (!panel.value) return;
   panel.value = null;
-  if (opener?.isConnected) opener.focus();
+  (opener?.isConnected ? opener : document.getElementById("main"))?.focus();
 }
 
 route.subscribe(() => (panel.value = null));

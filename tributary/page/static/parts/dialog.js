@@ -13,7 +13,7 @@ export function Dialog({ title, onClose, children, wide = false }) {
     dialog.showModal();
     return () => {
       dialog.close();
-      if (before?.isConnected) before.focus();
+      (before?.isConnected ? before : document.getElementById("main"))?.focus();
     };
   }, []);
   return html`

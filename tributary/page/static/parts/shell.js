@@ -33,12 +33,12 @@ export function Shell() {
     <a class="skip" href="#main" onClick=${skip}>Skip to content</a>
     <${TopBar} name=${room.name} />
     <div class="sidebar ${menu.value ? "open" : ""}" id="sidebar"
-      onKeyDown=${(event) => event.key === "Escape" && (menu.value = false)}>
+      onKeyDown=${(event) => event.key === "Escape" && menu.value && closeMenu()}>
       <${Rooms} current=${room.path} />
       <div class="side">${Side && html`<${Side} key=${room.path} ...${route.value} />`}</div>
       <${Foot} />
     </div>
-    ${menu.value && html`<div class="veil" onClick=${() => (menu.value = false)}></div>`}
+    ${menu.value && html`<div class="veil" onClick=${closeMenu}></div>`}
     <p class="away" role="status" hidden=${connected.value !== false}>The server can't be reached. This page tries again by itself.</p>
     <main id="main" tabindex="-1">
       ${Main ? html`<${Guarded} key=${room.path}><${Main} ...${route.value} /><//>` : html`<p class="waiting">Loading…</p>`}
@@ -46,6 +46,18 @@ export function Shell() {
     <${SidePanel} />
     <${Toasts} />
     <${Confirmation} />`;
+}
+
+/** Gives the focus back to the button that opened it. */
+function closeMenu() {
+  menu.value = false;
+  /** @type {HTMLElement | null} */ (document.querySelector('[aria-controls="sidebar"]'))?.focus();
+}
+
+function openMenu() {
+  menu.value = true;
+  // It can take the focus only once it is shown.
+  requestAnimationFrame(() => requestAnimationFrame(() => /** @type {HTMLElement} */ (document.querySelector("#sidebar a"))?.focus()));
 }
 
 function skip(/** @type {Event} */ event) {
@@ -69,7 +81,7 @@ function TopBar({ name }) {
   return html`
     <header class="topbar">
       <${IconButton} icon="menu" label="Menu" aria-expanded=${menu.value} aria-controls="sidebar"
-        onClick=${() => (menu.value = !menu.value)} />
+        onClick=${() => (menu.value ? closeMenu() : openMenu())} />
       <span>${name}</span>
     </header>`;
 }

@@ -26,7 +26,10 @@ export function chooseBot(/** @type {string} */ id) {
   remember("bot", id);
 }
 
+let wanted = false;
+
 export async function loadBots() {
+  wanted = true;
   bots.value = await all("/api/bots");
 }
 
@@ -45,5 +48,5 @@ export async function deleteBot(/** @type {string} */ id) {
 const lookAgain = atMostEvery(500, () => loadBots().catch(ifItMatters(complain)));
 // With a knowledge base that is deleted, bots lose their link to it.
 for (const kind of /** @type {const} */ (["bot", "knowledgeBase"])) {
-  hear(kind, () => void (bots.value && lookAgain()));
+  hear(kind, () => void (wanted && lookAgain()));
 }

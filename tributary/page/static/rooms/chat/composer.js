@@ -46,7 +46,7 @@ export function Composer({ place, bot, ask }) {
         <span class="space"></span>
         ${running
           ? html`<button type="button" class="round stop" aria-label="Stop" title="Stop" disabled=${running.stopping.value}
-              onClick=${telling(() => thread.stop(bot.id))}><${Icon} name="stop" /></button>`
+              onClick=${telling(() => thread.stop())}><${Icon} name="stop" /></button>`
           : html`<button class="round primary" aria-label="Send" title="Send"
               disabled=${(empty && !drafts.busy.value) || place.sending.value || !bot}><${Icon} name="send" /></button>`}
       </div>
@@ -77,7 +77,10 @@ async function submit(/** @type {import("./places.js").Place} */ place, /** @typ
   text.value = "";
   edited.value = null;
   await ask({ text: kept.text.trim(), attachments, replaces: kept.edited?.id ?? null });
-  if (!thread.refusal.value || text.value || drafts.files.value.length) return;
+  if (!thread.refusal.value || text.value || drafts.files.value.length) {
+    for (const { preview } of kept.files) if (preview) URL.revokeObjectURL(preview);
+    return;
+  }
   text.value = kept.text;
   drafts.files.value = kept.files;
   edited.value = kept.edited;

@@ -1,6 +1,6 @@
 /** The organisation's conversations, newest first. */
 
-import { all, api, path } from "../../lib/api.js";
+import { api, path } from "../../lib/api.js";
 import { atMostEvery, hear, ifItMatters } from "../../lib/changes.js";
 import { signal } from "../../lib/html.js";
 import { complain } from "../../lib/toasts.js";
@@ -14,29 +14,48 @@ export const older = signal(false);
 /** Older ones that were opened all the same, by their address. @type {import("../../lib/html.js").Signal<Conversation[]>} */
 const beyond = signal([]);
 
-const FIRST = 100;
+const PAGE = 100;
 const MOST = 2000;
 /** Milliseconds in which changes gather; above so many the list is asked for instead of each. */
 const GATHERING = 250;
 const MANY = 8;
-let whole = false;
+/** How many are to be there, and whether anybody wants them at all. */
+let wanted = 0;
+/** Where the older ones go on. @type {string | null} */
+let cursor = null;
 
-/** Looks again. What did not change is drawn no more. */
+/** Loads the newest, as many as were there before. */
 export async function loadConversations() {
-  if (whole) {
-    conversations.value = await all("/api/conversations", {}, { most: MOST });
-    return;
-  }
-  const page = await api.get("/api/conversations", { limit: FIRST });
-  conversations.value = page.items;
-  older.value = Boolean(page.nextCursor);
+  wanted ||= PAGE;
+  const found = [];
+  /** @type {string | null} */
+  let next = null;
+  do {
+    const page = await api.get("/api/conversations", { limit: Math.min(200, wanted - found.length), cursor: next });
+    found.push(...page.items);
+    next = page.nextCursor;
+  } while (next && found.length < wanted);
+  show(found, next);
 }
 
-/** Loads the older ones as well: to be shown, or searched. */
+/** Loads the next older ones. */
 export async function loadOlder() {
-  whole = true;
+  if (!cursor || !conversations.value) return;
+  const page = await api.get("/api/conversations", { limit: PAGE, cursor });
+  wanted = conversations.value.length + page.items.length;
+  show([...conversations.value, ...page.items], page.nextCursor);
+}
+
+/** Loads them all, to be searched. */
+export async function loadAll() {
+  wanted = MOST;
   await loadConversations();
-  older.value = false;
+}
+
+function show(/** @type {Conversation[]} */ found, /** @type {string | null} */ next) {
+  cursor = next;
+  conversations.value = found;
+  older.value = Boolean(next) && found.length < MOST;
 }
 
 export const conversationOf = (/** @type {string | null} */ id) =>
@@ -100,8 +119,8 @@ const concerns = (/** @type {string} */ id) =>
   !older.value || id >= (conversations.value.at(-1)?.id ?? "") || beyond.value.some((each) => each.id === id);
 
 hear("conversation", (change) => {
-  if (!conversations.value || (change?.id && !concerns(change.id))) return;
-  if (change?.id) changed.add(change.id);
+  if (!wanted || (change?.id && conversations.value && !concerns(change.id))) return;
+  if (change?.id && conversations.value) changed.add(change.id);
   else anyOfThem = true;
   lookAgain();
 });

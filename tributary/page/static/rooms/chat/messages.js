@@ -1,5 +1,6 @@
 /** The messages of a conversation, the answer that is being written last. */
 
+import { count } from "../../lib/format.js";
 import { html, useCallback, useEffect, useRef, useState } from "../../lib/html.js";
 import { telling } from "../../lib/toasts.js";
 import { Icon } from "../../parts/icon.js";
@@ -9,6 +10,8 @@ import { Welcome } from "./welcome.js";
 
 /** Pixels from the end within which the end is followed. */
 const NEAR = 80;
+/** Messages that are drawn at once, from the end: what is drawn costs memory, and time with each answer. */
+const STEP = 60;
 
 /** @param {{place: import("./places.js").Place, bot: any, ask: (asked: any) => Promise<void>}} props */
 export function Messages({ place, bot, ask }) {
@@ -16,16 +19,27 @@ export function Messages({ place, bot, ask }) {
   const running = thread.running.value;
   const messages = thread.messages.value;
   const { box, follow, away, toEnd } = useEnd([thread, messages, running]);
+  const [drawn, setDrawn] = useState(STEP);
+  useEffect(() => setDrawn(STEP), [thread]);
+  const earlier = () => {
+    const { scrollHeight, scrollTop } = box.current;
+    setDrawn(drawn + STEP);
+    // What is read stays where it is.
+    requestAnimationFrame(() => box.current.scrollTo({ top: scrollTop + box.current.scrollHeight - scrollHeight }));
+  };
   if (messages === null) return html`<p class="waiting messages">Loading…</p>`;
   if (!messages.length && !running) return html`<${Welcome} bot=${bot} onPick=${(text) => (place.text.value = text)} />`;
-  const shown = running?.asked?.replaces ? before(messages, running.asked.replaces) : messages;
+  const all = running?.asked?.replaces ? before(messages, running.asked.replaces) : messages;
+  const hidden = Math.max(0, all.length - drawn);
+  const shown = all.slice(hidden);
   const again = (/** @type {any} */ question) =>
     telling(() => ask({ text: question.content, attachments: question.attachments, replaces: question.id }))();
   return html`
     <div class="messages" ref=${box} tabindex="0" role="region" aria-label="Conversation">
       <div class="messages-inner">
+        ${hidden > 0 && html`<button type="button" class="plain earlier" onClick=${earlier}>Show earlier messages (${count(hidden)})</button>`}
         ${shown.map((message, index) => html`
-          <${message.role === "user" ? Question : Answer} key=${message.id} message=${message} before=${shown[index - 1]}
+          <${message.role === "user" ? Question : Answer} key=${message.id} message=${message} before=${all[hidden + index - 1]}
             next=${shown[index + 1]} last=${!running && isLast(shown, index)} place=${place} again=${again} />`)}
         ${running?.asked && html`<${Question} key="asked" message=${asMessage(running.asked)} place=${place} pending />`}
         ${running && html`<${LiveAnswer} key="answer" running=${running} onDrawn=${follow} />`}

@@ -1,5 +1,6 @@
 /** The room for chat: one conversation, beside the list of all. */
 
+import { hear } from "../../lib/changes.js";
 import { html, useEffect, useMemo } from "../../lib/html.js";
 import { goInstead, href } from "../../lib/router.js";
 import { complain } from "../../lib/toasts.js";
@@ -35,6 +36,9 @@ export function Main({ parts: [id = null] }) {
     if (conversation) thread.lookAgain(conversation).catch(complain);
     else if (id && conversations.value) seek(thread, id).catch(complain);
   }, [thread, conversation?.updatedAt, conversation?.running, !conversation, conversations.value === null]);
+
+  // What could not be loaded while the server was away.
+  useEffect(() => hear("conversation", (change) => void (change || thread.messages.value || thread.enter().catch(complain))), [thread]);
 
   if (thread.missing.value) return html`<${Missing} />`;
   const ask = async (asked) => {

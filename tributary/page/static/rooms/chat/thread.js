@@ -11,6 +11,9 @@ import { RunningAnswer } from "./running.js";
 /** @typedef {{text: string, attachments: {id: string, accessToken?: string, filename: string}[], replaces: string | null}} Asked */
 
 const CONVERSATION = "X-Conversation-Id";
+/** Messages from which on a conversation is long, and how many of its end are read anew. */
+const LONG = 200;
+const TAIL = 50;
 
 export class Thread {
   /** @param {string | null} id null for a conversation that has not begun */
@@ -24,6 +27,8 @@ export class Thread {
     this.refusal = signal(null);
     this.missing = signal(false);
     this.leaving = new AbortController();
+    /** Settled once the id is known, or never will be. */
+    this.named = Promise.resolve();
   }
 
   /** Loads the messages, and joins the answer that is being written, if there is one. */
@@ -43,8 +48,12 @@ export class Thread {
   async refresh() {
     const { signal: left } = this.leaving;
     try {
-      const messages = await all(path`/api/conversations/${this.id}/messages`, {}, { signal: left });
-      if (!left.aborted) this.messages.value = messages;
+      // Of a long conversation the end alone: people edit the last question of it.
+      const known = this.messages.value ?? [];
+      const kept = known.length > LONG ? known.slice(0, -TAIL) : [];
+      const from = kept.at(-1)?.id ?? null;
+      const found = await all(path`/api/conversations/${this.id}/messages`, {}, { signal: left, from });
+      if (!left.aborted) this.messages.value = [...kept, ...found];
     } catch (error) {
       if (left.aborted) return;
       if (error.status !== 404 && error.status !== 422) throw error;
@@ -68,8 +77,10 @@ export class Thread {
       this.running.value = running;
       this.refusal.value = null;
     });
+    const opening = openStream("POST", path`/api/bots/${botId}/chat`, { body: this.body(asked), signal: left });
+    this.named = opening.then(() => {}, () => {});
     try {
-      const response = await openStream("POST", path`/api/bots/${botId}/chat`, { body: this.body(asked), signal: left });
+      const response = await opening;
       this.began(response.headers.get(CONVERSATION), onBegun);
       for await (const event of eventsOf(response)) running.take(event);
     } catch (error) {
@@ -141,19 +152,11 @@ export class Thread {
     if (this.id && !connected.peek()) refreshConversation(this.id).catch(complain);
   }
 
-  /** Ends the running answer; what was written so far stays. @param {string} botId */
-  async stop(botId) {
+  /** Ends the running answer; what was written so far stays. */
+  async stop() {
     if (!this.running.value) return;
     this.running.value.stopping.value = true;
-    const id = this.id ?? (await newest(botId, this.running.value.asked?.text ?? ""));
-    if (id) await api.post(path`/api/conversations/${id}/stop`);
+    await this.named;
+    if (this.id && this.running.value) await api.post(path`/api/conversations/${this.id}/stop`);
   }
-}
-
-/** The conversation that was just begun: its id is told with the first word of the answer only. */
-async function newest(/** @type {string} */ botId, /** @type {string} */ text) {
-  const [first] = (await api.get("/api/conversations", { botId, limit: 1 })).items;
-  if (!first) return null;
-  const [question] = (await api.get(path`/api/conversations/${first.id}/messages`, { limit: 1 })).items;
-  return question?.content === text && question.status === "running" ? first.id : null;
 }

@@ -3,6 +3,7 @@
 import { html, useEffect, useState } from "../../lib/html.js";
 import { count } from "../../lib/format.js";
 import { href } from "../../lib/router.js";
+import { useRows } from "../../lib/rows.js";
 import { mayManage } from "../../lib/session.js";
 import { complain } from "../../lib/toasts.js";
 import { Icon } from "../../parts/icon.js";
@@ -17,6 +18,7 @@ export function BaseList({ parts: [current] }) {
     loadBases().catch(complain);
   }, []);
   const found = (bases.value ?? []).filter((base) => base.name.toLocaleLowerCase().includes(sought.toLocaleLowerCase().trim()));
+  const rows = useRows("a", found.map((base) => base.id), current);
   return html`
     <div class="list-head">
       ${mayManage.value && html`
@@ -28,13 +30,13 @@ export function BaseList({ parts: [current] }) {
       </label>
     </div>
     <nav class="conversations" aria-label="Knowledge bases">
-      <ul>
+      <ul onKeyDown=${rows.onKeyDown} onFocusIn=${rows.onFocusIn}>
         ${found.map((base) => html`
           <li key=${base.id} class=${base.id === current ? "current" : ""}>
-            <a href=${href("knowledge", base.id)} aria-current=${base.id === current ? "page" : undefined} title=${base.name}>
+            <a href=${href("knowledge", base.id)} data-row=${base.id} tabindex=${base.id === rows.stop ? 0 : -1} aria-current=${base.id === current ? "page" : undefined} title=${base.name}>
               <bdi class="clipped">${base.name}</bdi>
               <small class="quiet"><span aria-hidden="true">${count(base.documentCount)}</span>
-                <span class="visually-hidden">${count(base.documentCount)} documents</span></small>
+                <span class="visually-hidden">${count(base.documentCount)} ${base.documentCount === 1 ? "document" : "documents"}</span></small>
             </a>
           </li>`)}
       </ul>

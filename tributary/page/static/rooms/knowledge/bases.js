@@ -11,7 +11,10 @@ import { complain } from "../../lib/toasts.js";
 /** @type {import("../../lib/html.js").Signal<Base[] | null>} null until they are loaded */
 export const bases = signal(null);
 
+let wanted = false;
+
 export async function loadBases() {
+  wanted = true;
   bases.value = await all("/knowledge/kb");
 }
 
@@ -35,4 +38,4 @@ export async function removeBase(/** @type {string} */ id) {
 }
 
 const lookAgain = atMostEvery(500, () => loadBases().catch(ifItMatters(complain)));
-hear("knowledgeBase", () => void (bases.value && lookAgain()));
+hear("knowledgeBase", () => void (wanted && lookAgain()));

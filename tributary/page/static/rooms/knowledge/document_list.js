@@ -3,6 +3,8 @@
 import { html, useMemo, useState } from "../../lib/html.js";
 import { count, percent, size } from "../../lib/format.js";
 import { openPanel } from "../../lib/panel.js";
+import { useRows } from "../../lib/rows.js";
+import { mayManage } from "../../lib/session.js";
 import { Icon } from "../../parts/icon.js";
 import { DocumentDetail } from "./document_detail.js";
 import { isWorking } from "./documents.js";
@@ -17,8 +19,12 @@ export function DocumentList({ documents }) {
   const [shown, setShown] = useState(STEP);
   const items = documents.items.value;
   const found = useMemo(() => filtered(items ?? [], sought, filter), [items, sought, filter]);
+  const drawn = found.slice(0, shown);
+  const rows = useRows("button", drawn.map((each) => each.id));
   if (!items) return html`<p class="waiting">Loading…</p>`;
-  if (!items.length) return html`<p class="hint nothing">No document yet.</p>`;
+  if (!items.length) {
+    return html`<p class="hint nothing">No document yet.${mayManage.value ? " Add files above, or drop them anywhere here: bots that are linked to this knowledge base answer from them." : ""}</p>`;
+  }
   const failed = items.filter((each) => each.status === "failed").length;
   return html`
     <div class="document-tools">
@@ -30,8 +36,8 @@ export function DocumentList({ documents }) {
       </select>
       <p class="hint" role="status">${said(items.length, documents.working.value, failed)}</p>
     </div>
-    <ul class="documents" aria-label="Documents">
-      ${found.slice(0, shown).map((each) => html`<${Row} key=${each.id} document=${each} documents=${documents} />`)}
+    <ul class="documents" aria-label="Documents" onKeyDown=${rows.onKeyDown} onFocusIn=${rows.onFocusIn}>
+      ${drawn.map((each) => html`<${Row} key=${each.id} document=${each} documents=${documents} stop=${each.id === rows.stop} />`)}
     </ul>
     ${!found.length && html`<p class="hint nothing">None is like that.</p>`}
     ${found.length > shown && html`
@@ -60,10 +66,10 @@ export function openDocument(/** @type {import("./documents.js").Documents} */ d
   openPanel({ title, key: `document ${id}`, content: () => html`<${DocumentDetail} documents=${documents} id=${id} />` });
 }
 
-function Row({ document, documents }) {
+function Row({ document, documents, stop }) {
   return html`
     <li class="document ${document.status}">
-      <button type="button" class="document-open" onClick=${() => openDocument(documents, document.id)}>
+      <button type="button" class="document-open" data-row=${document.id} tabindex=${stop ? 0 : -1} onClick=${() => openDocument(documents, document.id)}>
         <${Icon} name=${document.contentType.startsWith("image/") ? "image" : "document"} />
         <span class="document-name">
           <bdi class="clipped" title=${document.title}>${document.title}</bdi>

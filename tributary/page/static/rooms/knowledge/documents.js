@@ -60,8 +60,7 @@ export class Documents {
   async look() {
     const ids = this.changed;
     this.changed = new Set();
-    if (!this.items.value) return;
-    if (!ids) return await this.load();
+    if (!ids || !this.items.value) return await this.load();
     if (ids.size <= SOME) return await this.refreshAll([...ids]);
     const { items, nextCursor } = await api.get(this.path, { status: "processing", limit: 200 });
     const seen = new Map(items.map((each) => [each.id, each]));

@@ -34,7 +34,13 @@ export function Main() {
     const ends = /** @type {const} */ (["conversation", "document"]).map((kind) => hear(kind, () => void again()));
     return () => ends.forEach((end) => end());
   }, [span]);
-  if (problem) return html`<div class="usage"><h1>Usage</h1><p class="notice" role="status"><${Icon} name="note" /><span>${problem}</span></p></div>`;
+  if (problem && !usage) {
+    return html`
+      <div class="usage"><h1>Usage</h1>
+        <p class="notice" role="status"><${Icon} name="note" /><span>${problem}</span></p>
+        ${problem !== DENIED && html`<div><button type="button" onClick=${look}>Try again</button></div>`}
+      </div>`;
+  }
   if (!usage) return html`<p class="waiting">Loading…</p>`;
   return html`
     <div class="usage">
@@ -43,6 +49,7 @@ export function Main() {
         <${Choice} label="Days" value=${span} options=${SPANS} onChange=${setSpan} />
         <${Choice} label="Measure" value=${measure} options=${MEASURES} onChange=${setMeasure} />
       </header>
+      ${problem && html`<p class="notice" role="status"><${Icon} name="note" /><span>These figures are not the newest: ${problem}</span></p>`}
       <${Totals} totals=${usage.totals} />
       <${Chart} days=${usage.days} measure=${measure} />
       <${Limits} storage=${usage.storage} month=${usage.month} />
