@@ -7,21 +7,21 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.accessibility import serious_faults
-from tests.support.visiting import Visitor
+from tests.support.provider_faults import Pause
+from tests.support.visiting import Visitor, eventually
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
 
 
-#: Milliseconds from each of forty letters to the frame that shows it, sorted.
-TYPING = """async () => {
-    const waits = [];
-    for (let n = 0; n < 40; n += 1) {
-        const began = performance.now();
-        document.execCommand('insertText', false, 'x');
-        await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-        waits.push(performance.now() - began);
-    }
-    return waits.sort((a, b) => a - b);
+#: Counts the letters that arrived in the composer, and those that stood in it in the very next frame.
+LETTERS = """() => {
+    const area = document.querySelector('.composer textarea');
+    window.letters = { arrived: 0, shown: 0 };
+    area.addEventListener('input', () => {
+        const text = area.value;
+        letters.arrived += 1;
+        requestAnimationFrame(() => (letters.shown += Number(area.value.startsWith(text))));
+    });
 }"""
 
 
@@ -98,16 +98,28 @@ def test_colours_follow_the_system_until_they_are_chosen(visitor: Visitor) -> No
 
 
 def test_typing_does_not_wait_while_ten_answers_are_written(visitor: Visitor) -> None:
-    """Ten answers of sixty parts, one of them before our eyes."""
-    words = "word " * 40
-    visitor.provider.answer = "\n\n".join(f"## Part {n}\n\n{words}\n\n- a\n- b\n\n`code` **bold**" for n in range(60))
+    """One of thirty parts before our eyes; none of the ten is at its end when the last letter is there."""
+    words = "word " * 15
+    parts = "\n\n".join(f"## Part {n}\n\n{words}\n\n- a\n- b\n\n`code` **bold**" for n in range(30))
+    visitor.provider.answer = parts
+    before_our_eyes = Pause(len(visitor.provider.pieces({})) - 2)
+    elsewhere = Pause(20)
+    visitor.provider.next_chat(*[elsewhere] * 9, before_our_eyes)
+    visitor.provider.answer = lambda body: parts if "Go" in str(body) else words * 2
     bot = visitor.chatting.client.get("/api/bots").json()["items"][0]["id"]
-    with ThreadPoolExecutor(9) as others:
-        for number in range(9):
-            others.submit(visitor.chatting.ask, bot, f"No {number}")
+    with ThreadPoolExecutor(10) as others:
+        asked = [others.submit(visitor.chatting.ask, bot, f"No {number}") for number in range(9)]
+        assert others.submit(visitor.provider.wait_for_streams, 9, 60.0).result()
         visitor.ask("Go")
         expect(visitor.answers.last).to_contain_text("Part 0")
-        waits = visitor.page.evaluate(TYPING)
-    expect(visitor.composer).to_have_value("x" * 40)
-    assert waits[20] < 100
-    visitor.answered("Part 59")
+        visitor.page.evaluate(LETTERS)
+        visitor.page.keyboard.type("typed while ten answers are written")
+        expect(visitor.composer).to_have_value("typed while ten answers are written")
+        eventually(visitor.page, "() => letters.arrived === 35 && letters.shown === 35")
+        assert visitor.provider.open_streams == 10
+        assert not any(each.done() for each in asked)
+        expect(visitor.answers.last).to_have_attribute("aria-busy", "true")
+        elsewhere.event.set()
+        before_our_eyes.event.set()
+    visitor.answered("Part 29")
+    expect(visitor.composer).to_have_value("typed while ten answers are written")
