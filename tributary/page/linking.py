@@ -13,18 +13,18 @@ from pathlib import PurePosixPath
 #: What is loaded late from here is not linked: formulas, highlighting.
 APART = "vendor/"
 
+# A word of its own; the letters come first, since a pattern that begins with letters is found ten times as fast.
+_IMPORTS, _EXPORTS = r"import(?<![\w.$]import)", r"export(?<![\w.$]export)"
 _FROM = r"""\s*from\s*["'](?P<source>\.{1,2}/[^"']+)["'];?"""
-_IMPORT = re.compile(
-    r"(?<![\w.$])import\s*(?:(?P<default>[\w$]+)|\*\s*as\s+(?P<whole>[\w$]+)|\{(?P<names>[^}]*)\})" + _FROM
-)
+_IMPORT = re.compile(_IMPORTS + r"\s*(?:(?P<default>[\w$]+)|\*\s*as\s+(?P<whole>[\w$]+)|\{(?P<names>[^}]*)\})" + _FROM)
 _BARE_IMPORT = re.compile(r"""^import\s*["'](?P<source>\.{1,2}/[^"']+)["'];?""", re.MULTILINE)
-_PASSED_ON = re.compile(r"(?<![\w.$])export\s*\{(?P<names>[^}]*)\}" + _FROM)
-_EXPORTED = re.compile(r"(?<![\w.$])export\s*\{(?P<names>[^}]*)\};?")
+_PASSED_ON = re.compile(_EXPORTS + r"\s*\{(?P<names>[^}]*)\}" + _FROM)
+_EXPORTED = re.compile(_EXPORTS + r"\s*\{(?P<names>[^}]*)\};?")
 _DECLARED = re.compile(
     r"^export\s+(?P<declared>(?:(?:async\s+)?function\s*\*?\s*|class\s+|const\s+)(?P<name>[\w$]+))", re.MULTILINE
 )
-_DEFAULT = re.compile(r"(?<![\w.$])export\s+default\s+")
-_LATE = re.compile(r"""(?<![\w.$])import\((?P<quote>["'`])(?P<source>\.{1,2}/[^"'`]+)(?P=quote)\)""")
+_DEFAULT = re.compile(_EXPORTS + r"\s+default\s+")
+_LATE = re.compile(_IMPORTS + r"""\((?P<quote>["'`])(?P<source>\.{1,2}/[^"'`]+)(?P=quote)\)""")
 _LEFT = re.compile(r"^(?:import|export)\b(?![(.]).*", re.MULTILINE)
 _META = "import.meta.url"
 
