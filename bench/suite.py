@@ -15,11 +15,13 @@ Tell = Callable[[Step], None]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """A module of ours. `seconds` is about how long it takes: its share of the bar."""
+    """A module of ours. `seconds` is about how long it takes: its share of the bar. One that is not `usual` is run
+    where it is named."""
 
     name: str
     seconds: int
     arguments: tuple[str, ...] = ()
+    usual: bool = True
 
 
 BENCHES = (
@@ -29,6 +31,8 @@ BENCHES = (
     Bench("growth", 100),
     Bench("upload", 45),
     Bench("load", 210),
+    # Needs a browser.
+    Bench("first_paint", 60, usual=False),
 )
 #: On judged data. Each prints tables of its own, and ends with 1 where a promise is broken.
 JUDGED = (Bench("retrieval", 1800), Bench("multihop", 600), Bench("images", 60))
@@ -39,14 +43,14 @@ class BenchFailed(Exception):
 
 
 def chosen(benches: Sequence[Bench], only: Sequence[str]) -> list[Bench]:
-    """Those named, in our order; all where none is.
+    """Those named, in our order; the usual ones where none is.
 
     Raises:
         ValueError: a name that is none of them.
     """
     if unknown := set(only) - {each.name for each in benches}:
         raise ValueError(f"no such benchmark: {', '.join(sorted(unknown))}")
-    return [each for each in benches if not only or each.name in only]
+    return [each for each in benches if each.name in only or (each.usual and not only)]
 
 
 async def measure(bench: Bench, tell: Tell, *, results: Path = RESULTS) -> Report:
