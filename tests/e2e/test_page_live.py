@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.support.provider_faults import Pause
 from tests.support.visiting import Visitor, begin_visit
@@ -181,3 +182,46 @@ def test_a_wait_that_the_server_asks_for_is_told(visitor: Visitor) -> None:
     visitor.attach(("more.txt", b"text"))
     expect(page.locator(".draft.ready")).to_have_count(1)
     assert answers == []
+
+
+def test_a_page_that_nobody_looks_at_reads_nothing_until_somebody_does(visitor: Visitor) -> None:
+    page, other = visitor.page, visitor.another()
+    look = "state => { Object.defineProperty(document, 'visibilityState', { value: state, configurable: true }); "
+    look += "document.dispatchEvent(new Event('visibilitychange')); }"
+    other.goto(f"{visitor.url}/#/chat")
+    for each in (page, other):
+        expect(each.get_by_label("Bot to ask")).to_contain_text("Ada")
+    page.evaluate(look, "hidden")
+    visitor.chatting.bot(name="Grace")
+    expect(other.get_by_label("Bot to ask")).to_contain_text("Grace")
+    expect(page.get_by_label("Bot to ask")).not_to_contain_text("Grace")
+    page.evaluate(look, "visible")
+    expect(page.get_by_label("Bot to ask")).to_contain_text("Grace")
+
+
+def test_of_a_thousand_conversations_some_are_drawn_and_all_are_found(visitor: Visitor) -> None:
+    page = visitor.page
+    bot = visitor.chatting.client.get("/api/bots").json()["items"][0]["id"]
+    times = {"createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "running": False}
+    everything = [
+        {"id": f"{9999 - number:04}", "botId": bot, "title": f"Number {number}", **times} for number in range(1000)
+    ]
+    asked: list[int] = []
+
+    def answer(route: Route) -> None:
+        query = parse_qs(urlsplit(route.request.url).query)
+        cursor, limit = query.get("cursor", [None])[0], int(query["limit"][0])
+        begin = next((at + 1 for at, each in enumerate(everything) if each["id"] == cursor), 0)
+        items = everything[begin : begin + limit]
+        asked.append(len(items))
+        more = begin + limit < len(everything)
+        route.fulfill(json={"items": items, "nextCursor": items[-1]["id"] if more else None})
+
+    page.route("**/api/conversations?*", answer)
+    page.reload()
+    expect(listed(page)).to_have_count(100)
+    page.get_by_role("button", name="Show older ones").click()
+    expect(listed(page)).to_have_count(200)
+    assert sum(asked) < 500
+    page.get_by_label("Search conversations").press_sequentially("Number 99")
+    expect(listed(page)).to_have_text([re.compile(rf"Number {number}\b") for number in (99, *range(990, 1000))])

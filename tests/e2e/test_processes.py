@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.launching import Launcher, Running
 from tests.support.postgres import Server
+from tests.support.provided import events_of
 from tests.support.provider import Provider
 from tests.support.provider_faults import Pause
 
@@ -219,3 +220,15 @@ def wait_for_servers(parent: psutil.Process, count: int) -> None:
     pause = threading.Event()
     while len(serving(parent)) < count:
         pause.wait(0.05)
+
+
+def test_what_changes_in_one_process_is_told_by_the_other(two: Two) -> None:
+    with (
+        two.client(two.first) as here,
+        two.client(two.second) as there,
+        there.stream("GET", "/api/events") as response,
+    ):
+        events = events_of(response)
+        assert next(events) == ("sync", {})
+        base = here.post("/knowledge/kb", json={"name": "k"}).json()["id"]
+        assert next(events) == ("changed", {"kind": "knowledgeBase", "id": base})

@@ -46,10 +46,14 @@ export async function loadOlder() {
   show([...conversations.value, ...page.items], page.nextCursor);
 }
 
-/** Loads them all, to be searched. */
+/** @type {Promise<void> | null} */
+let loading = null;
+
+/** Loads them all, to be searched; once, however fast somebody types. */
 export async function loadAll() {
   wanted = MOST;
-  await loadConversations();
+  loading ??= loadConversations().finally(() => (loading = null));
+  await loading;
 }
 
 function show(/** @type {Conversation[]} */ found, /** @type {string | null} */ next) {
