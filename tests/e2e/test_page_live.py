@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -146,7 +147,14 @@ def test_lists_are_one_stop_of_the_tabulator_and_go_by_arrows(visitor: Visitor) 
 
 def test_of_a_long_conversation_the_end_is_drawn_and_the_rest_on_demand(visitor: Visitor) -> None:
     page = visitor.page
-    item = {"attachments": [], "sources": [], "usage": None, "status": "complete", "model": None, "parentId": None}
+    item: dict[str, Any] = {
+        "attachments": [],
+        "sources": [],
+        "usage": None,
+        "status": "complete",
+        "model": None,
+        "parentId": None,
+    }
     item |= {"degraded": [], "notSent": [], "finishReason": None, "error": None, "createdAt": "2999-01-01T00:00:00Z"}
     messages = [
         {**item, "id": f"m{number:04}", "role": "assistant" if number % 2 else "user", "content": f"Text {number}."}
@@ -223,5 +231,6 @@ def test_of_a_thousand_conversations_some_are_drawn_and_all_are_found(visitor: V
     page.get_by_role("button", name="Show older ones").click()
     expect(listed(page)).to_have_count(200)
     assert sum(asked) < 500
-    page.get_by_label("Search conversations").press_sequentially("Number 99")
-    expect(listed(page)).to_have_text([re.compile(rf"Number {number}\b") for number in (99, *range(990, 1000))])
+    page.get_by_label("Search conversations").press_sequentially("Number 999")
+    expect(listed(page)).to_have_count(1)
+    expect(listed(page)).to_contain_text(["Number 999"])
