@@ -28,6 +28,8 @@ const listeners = new Map();
 const others = new BroadcastChannel(LOCK);
 /** Ends the stream of this page, while it holds one. @type {AbortController | null} */
 let holding = null;
+/** Ends its pause between two tries. */
+let hurry = () => {};
 let answered = false;
 
 /**
@@ -78,6 +80,7 @@ export function listen() {
 
 /** A page that was put to sleep holds the lock and hears nothing: the one that is looked at takes it from there. */
 async function look() {
+  if (document.visibilityState === "visible") hurry();
   if (!navigator.locks) {
     if (document.visibilityState === "hidden") holding?.abort();
     else if (!holding) await hold();
@@ -109,7 +112,8 @@ async function hold() {
     if (mine.signal.aborted) break;
     // The first failure may be a server that starts anew, which nobody needs to hear of.
     if (attempt > 0) say(false);
-    await pause(Math.max(wait, Math.min(FIRST * 2 ** attempt, LONGEST)) * (0.75 + Math.random() / 2), mine.signal);
+    const rest = Math.max(wait, Math.min(FIRST * 2 ** attempt, LONGEST)) * (0.75 + Math.random() / 2);
+    await Promise.race([pause(rest, mine.signal), new Promise((resolve) => (hurry = () => resolve(null)))]);
   }
   if (holding === mine) holding = null;
 }
@@ -122,7 +126,7 @@ async function listenOnce(/** @type {AbortSignal} */ signal, /** @type {() => vo
       if (event.event === "error" && event.data.status === 401) signIn();
       if (event.event === "error") return (event.data.retryAfter ?? 0) * 1000;
       say(true);
-      others.postMessage(event);
+      if (navigator.locks) others.postMessage(event);
       tell(event);
     }
     return 0;

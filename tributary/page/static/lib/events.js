@@ -86,6 +86,11 @@ export async function follow(path, { signal, onEvent, isLast, onOpen }) {
 /** @param {number} milliseconds @param {AbortSignal} [signal] ends it early @returns {Promise<void>} */
 export const pause = (milliseconds, signal) =>
   new Promise((resolve) => {
-    const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => (clearTimeout(timer), resolve()), { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener("abort", end);
   });

@@ -24,6 +24,11 @@ export class Place {
     this.edited.value = question;
   }
 
+  /** Whether nothing is lost with it: the server has all of it. */
+  get idle() {
+    return !this.text.value && !this.drafts.files.value.length && !this.edited.value && !this.thread.running.value;
+  }
+
   clear() {
     this.edited.value = null;
     this.text.value = "";
@@ -31,6 +36,8 @@ export class Place {
   }
 }
 
+/** As many are kept, so that who goes back sees them at once; those that were opened longest ago go first. */
+const KEPT = 30;
 /** @type {Map<string, Place>} */
 const places = new Map();
 let fresh = new Place(null);
@@ -38,14 +45,24 @@ let fresh = new Place(null);
 /** @param {string | null} id null for a conversation that has not begun */
 export function placeOf(id) {
   if (id === null) return fresh;
-  if (!places.has(id)) places.set(id, new Place(id));
-  return places.get(id);
+  const place = places.get(id) ?? new Place(id);
+  keep(id, place);
+  return place;
+}
+
+function keep(/** @type {string} */ id, /** @type {Place} */ place) {
+  places.delete(id);
+  places.set(id, place);
+  for (const [old, each] of places) {
+    if (places.size <= KEPT) return;
+    if (each !== place && each.idle) places.delete(old);
+  }
 }
 
 /** A new conversation has got its id. */
 export function settle(/** @type {Place} */ place) {
   if (place === fresh) fresh = new Place(null);
-  places.set(place.thread.id, place);
+  keep(place.thread.id, place);
 }
 
 export const forget = (/** @type {string} */ id) => places.delete(id);

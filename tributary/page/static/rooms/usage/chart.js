@@ -31,6 +31,7 @@ export function Chart({ days, measure }) {
             return html`<rect x=${at * STEP + 1} width=${STEP - 2} y=${HEIGHT - height} height=${height}><title>${nameOf(days[at].day)}: ${said(value)}</title></rect>`;
           })}
         </svg>
+        ${highest === 0 && html`<p class="hint" role="status">${measure === "costUsd" ? "Nothing was spent in these days, as far as is known." : "No model was called in these days."}</p>`}
         <p class="hint axis" aria-hidden="true"><span>${nameOf(days[0].day)}</span>${days.length >= LEAST_DAYS && html`<span>${nameOf(days.at(-1).day)}</span>`}</p>
       </div>
       <details>
