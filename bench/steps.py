@@ -5,6 +5,7 @@ Told means lines on stdout, `step DONE TOTAL TEXT`; stderr stays for what goes w
 
 import argparse
 import asyncio
+import signal
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,6 +61,8 @@ def bench_parser(name: str, description: str | None) -> argparse.ArgumentParser:
 def run(parser: argparse.ArgumentParser, measure: Measure) -> None:
     """Measures, and writes the figures down: in a table unless steps are told, and in a file."""
     options = parser.parse_args()
+    # Ended from outside it leaves no server behind either.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if options.told:
         asyncio.run(measure(options, Steps(_print))).write(options.json)
         return
