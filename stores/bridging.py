@@ -67,7 +67,8 @@ class Bridge:
 
 def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[SeedMention]) -> dict[str, Bridge]:
     """The entities that lead on from the seeds, the strongest first."""
-    readings = {str(seed.chunk_id): _Reading(query, seed) for seed in seeds}
+    asked = frozenset(keys(query))
+    readings = {str(seed.chunk_id): _Reading(asked, seed) for seed in seeds}
     for each in mentions:
         readings[each.chunk_id].note(each)
     own = {(each.chunk_id, each.entity_id) for each in mentions if each.subject}
@@ -98,9 +99,9 @@ def widen(bridges: Mapping[str, Bridge], namesakes: Iterable[tuple[str, str]]) -
 class _Reading:
     """A seeding passage, read for what the question asks."""
 
-    def __init__(self, query: str, seed: SeedPassage) -> None:
+    def __init__(self, asked: frozenset[str], seed: SeedPassage) -> None:
         self._seed = seed
-        self._asked = frozenset(keys(query))
+        self._asked = asked
         self._above = frozenset(keys(seed.above))
         self._sentences = sentence_spans(seed.text)
         self._shares: dict[int, float] = {}

@@ -20,7 +20,7 @@ from tributary.text.entity_keys import phrase_keys
 #: Passages of one entity that are looked at, those about it first: a hub's others say little.
 MENTIONS = 40
 #: Relations whose passages are looked at, the best first. Those behind them lend a passage next to nothing.
-MOST_STATED = 200
+MOST_STATED = 80
 #: Characters of a question that is taken apart in a thread: a short one takes less than the way there.
 LONG = 1000
 #: Entities of the same name that one leads to.

@@ -13,10 +13,10 @@ def read_sides(text: str, limit: int | None = None) -> list[Side]:
 
 
 def read_mentions(entity_id: str, text: str, limit: int | None = None) -> list[Mention]:
-    """Passage, its document, and 1 where it is about the entity; those first. A passage that comes again is one."""
+    """1 where a passage is about the entity, those first; the passage; its document. One that comes again is one."""
     fields = text.split() if limit is None else text.split(maxsplit=3 * limit)[: 3 * limit]
     found: dict[str, Mention] = {}
-    for chunk_id, document_id, subject in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
+    for subject, chunk_id, document_id in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
         if chunk_id not in found:
             found[chunk_id] = Mention(entity_id, chunk_id, document_id, subject == "1")
     return list(found.values())

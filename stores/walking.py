@@ -28,7 +28,7 @@ WALKED = 0.25
 #: Facts below this share of the best are noise.
 _FLOOR = 0.02
 #: Entities that a walk leaves from, the best first.
-MOST_LEFT = 60
+MOST_LEFT = 40
 
 
 @dataclass(frozen=True, slots=True)

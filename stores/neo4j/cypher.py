@@ -158,7 +158,7 @@ CALL {
     WITH id
     MATCH (c:KgChunk)-[m:KG_MENTIONS]->() WHERE m.entity = id AND m.rank > ''
     WITH c, m ORDER BY m.entity, m.rank LIMIT $passages
-    WITH collect(c.id + ' ' + c.document + CASE WHEN true IN m.subjects THEN ' 1 ' ELSE ' 0 ' END) AS passages
+    WITH collect(CASE WHEN true IN m.subjects THEN '1 ' ELSE '0 ' END + c.id + ' ' + c.document + ' ') AS passages
     RETURN reduce(text = '', passage IN passages | text + passage) AS passages
 }
 SET e.sides = nearest, e.further = further, e.passages = passages
@@ -257,9 +257,11 @@ MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
 WITH id, e, CASE WHEN $fan_out > $walked THEN e.further ELSE '' END AS further
 RETURN collect([id, e.degree, coalesce(e.sides + further, '')]) AS found
 """
+# Passages about it come first: where the first is none, there is none.
 MENTIONS = """
 UNWIND $ids AS id
-MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+MATCH (e:KgEntity {id: id})
+WHERE e.org = $org AND e.kb = $kb AND (NOT id IN $about OR e.passages STARTS WITH '1')
 RETURN collect([id, coalesce(e.passages, '')]) AS found
 """
 STATED = """

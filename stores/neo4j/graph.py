@@ -92,10 +92,10 @@ class Neo4jGraphSource:
         return way.neighbourhood()
 
     async def mentions(self, entities: Sequence[str], about: Sequence[str], *, limit: int) -> Sequence[Mention]:
-        wanted = set(entities)
-        found = await self._found(cypher.MENTIONS, ids=[*entities, *about])
+        found = await self._found(cypher.MENTIONS, ids=[*entities, *about], about=list(about))
         mentions = [each for entity, passages in found for each in read_mentions(entity, passages, limit)]
-        return [each for each in mentions if each.subject or each.entity_id in wanted]
+        only = set(about)
+        return [each for each in mentions if each.subject or each.entity_id not in only]
 
     async def stated(self, relations: Sequence[Walked], among: Sequence[str], *, limit: int) -> Sequence[Stated]:
         walked = [list(each) for each in relations]

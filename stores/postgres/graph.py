@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from psycopg import AsyncCursor
 from psycopg.rows import DictRow
 
 from stores.bridging import Mention, SeedMention
@@ -90,30 +89,23 @@ class PostgresGraphSource:
         return read_stated(row["stated"] or "")
 
     async def facts(self, entities: Sequence[str], relations: Sequence[str]) -> Facts:
-        wanted = ((sql.ENTITIES, entities), (sql.RELATIONS, relations))
-        sent = [await self._send(statement, ids=_text(ids)) for statement, ids in wanted]
-        known, stated = [await cursor.fetchall() for cursor in sent]
-        return Facts(
-            {
-                str(row["id"]): EntityFact(name=row["name"], type=row["type"], description=row["description"])
-                for row in known
-            },
-            {
-                str(row["id"]): RelationFact(
-                    source=row["source"], relation=row["relation"], target=row["target"], description=row["description"]
+        known: dict[str, EntityFact] = {}
+        stated: dict[str, RelationFact] = {}
+        for row in await self._fetch(sql.FACTS, entities=_text(entities), relations=_text(relations)):
+            name, kind, description = row["name"], row["type"], row["description"]
+            if row["entity"]:
+                known[row["id"]] = EntityFact(name=name, type=kind, description=description)
+            else:
+                stated[row["id"]] = RelationFact(
+                    source=name, relation=kind, target=row["target"], description=description
                 )
-                for row in stated
-            },
-        )
+        return Facts(known, stated)
 
     async def gone(self, _chunk_ids: Collection[str]) -> frozenset[str]:
         return frozenset()
 
     async def _fetch(self, statement: str, **parameters: Any) -> list[DictRow]:
-        return await (await self._send(statement, **parameters)).fetchall()
-
-    async def _send(self, statement: str, **parameters: Any) -> AsyncCursor[DictRow]:
-        return await self._connection.execute(statement, self._place | parameters)
+        return await (await self._connection.execute(statement, self._place | parameters)).fetchall()
 
 
 def _text(each: Iterable[object]) -> str:

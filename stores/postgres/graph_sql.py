@@ -125,23 +125,22 @@ CROSS JOIN LATERAL (
 ) near
 """
 
-ENTITIES = """
-SELECT id, name, type, description FROM kg_entities
-WHERE organisation_id = %(organisation)s AND id = ANY(string_to_array(%(ids)s, ' ')::uuid[])
-"""
-RELATIONS = """
-SELECT r.id, s.name AS source, r.relation, t.name AS target, r.description
+FACTS = """
+SELECT id::text AS id, name, type, '' AS target, description, true AS entity FROM kg_entities
+WHERE organisation_id = %(organisation)s AND id = ANY(string_to_array(%(entities)s, ' ')::uuid[])
+UNION ALL
+SELECT r.id::text, s.name, r.relation, t.name, r.description, false
 FROM kg_relations r
 JOIN kg_entities s ON s.organisation_id = r.organisation_id AND s.id = r.source_id
 JOIN kg_entities t ON t.organisation_id = r.organisation_id AND t.id = r.target_id
-WHERE r.organisation_id = %(organisation)s AND r.id = ANY(string_to_array(%(ids)s, ' ')::uuid[])
+WHERE r.organisation_id = %(organisation)s AND r.id = ANY(string_to_array(%(relations)s, ' ')::uuid[])
 """
 # Lists of ids and numbers come as one text each, with a blank between: the driver takes long to write out an array.
 # In the order of the index, which ends the look-up of a hub after `limit` rows. Passages come as one text for each
-# entity: passage, document and whether it is about the entity, in turn.
+# entity: whether it is about the entity, passage and document, in turn.
 MENTIONS = """
 SELECT seed.id::text AS entity_id,
-       string_agg(m.chunk_id || ' ' || m.document_id || ' ' || m.subject::int, ' '
+       string_agg(m.subject::int || ' ' || m.chunk_id || ' ' || m.document_id, ' '
                   ORDER BY m.subject DESC, m.chunk_id) AS passages
 FROM unnest(string_to_array(%(entities)s, ' ')::uuid[], string_to_array(%(about)s, ' ')::boolean[]) AS seed (id, about)
 CROSS JOIN LATERAL (

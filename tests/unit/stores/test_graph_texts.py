@@ -13,8 +13,8 @@ def test_relations_are_read_up_to_a_limit() -> None:
 
 
 def test_a_passage_that_comes_again_is_one_and_keeps_what_was_said_first() -> None:
-    assert read_mentions("e", "p d 1 p d 0 q d 0") == [Mention("e", "p", "d", True), Mention("e", "q", "d", False)]
-    assert read_mentions("e", "p d 1 q d 0 ", 1) == [Mention("e", "p", "d", True)]
+    assert read_mentions("e", "1 p d 0 p d 0 q d") == [Mention("e", "p", "d", True), Mention("e", "q", "d", False)]
+    assert read_mentions("e", "1 p d 0 q d ", 1) == [Mention("e", "p", "d", True)]
 
 
 def test_scores_of_passages_are_read() -> None:
