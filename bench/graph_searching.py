@@ -14,6 +14,7 @@ from stores.postgres.graph_engine import PostgresGraphEngine
 from stores.postgres.knowledge import PostgresKnowledge
 from stores.postgres.search import PostgresSearch
 from stores.protocols.graph import GraphFindings, GraphReader
+from stores.protocols.search import Judgement
 from tributary.domain.bots import Weights
 from tributary.domain.retrieval import Hit, RelationFact
 from tributary.models.protocols import TextEmbedder, Vectors
@@ -32,32 +33,33 @@ class Searching:
     async def ask(self, query: str, vector: Vectors) -> tuple[dict[str, list[str]], float, float]:
         """The chunks of both orders, best first, and the seconds that the text search and the graph's part took."""
         started = time.perf_counter()
-        hits = await self._search.search(
-            *self._place, query=query, recent="", vector=vector, embedder=self._embedder, limit=POOL
-        )
+        judgement = await self._judge(query, vector)
         found = time.perf_counter()
-        _, evidence = await self._evidence(query, hits, self._graph)
+        _, evidence = await self._evidence(query, judgement.hits, self._graph)
         led = time.perf_counter()
-        orders = {"without": _chunks(hits), "with": await self._ordered(query, vector, [*hits, *evidence])}
+        orders = {"without": _chunks(judgement.hits), "with": await self._ordered(judgement, evidence)}
         return orders, found - started, led - found
 
     async def ablate(
         self, query: str, vector: Vectors
     ) -> tuple[dict[str, list[str]], dict[str, Sequence[RelationFact]]]:
         """The chunks of the orders that lack a kind of link, and the connections that are given in both orders."""
-        hits = await self._search.search(
-            *self._place, query=query, recent="", vector=vector, embedder=self._embedder, limit=POOL
-        )
+        judgement = await self._judge(query, vector)
         orders: dict[str, list[str]] = {}
         connections: dict[str, Sequence[RelationFact]] = {}
         for name, starts in ablation.ORDERS.items():
-            _, evidence = await self._evidence(query, hits, ablation.StartedOtherwise(self._graph, starts))
-            orders[name] = await self._ordered(query, vector, [*hits, *evidence])
+            _, evidence = await self._evidence(query, judgement.hits, ablation.StartedOtherwise(self._graph, starts))
+            orders[name] = await self._ordered(judgement, evidence)
         for name in ablation.CONNECTIONS:
             with ablation.ordered_by(name):
-                findings, _ = await self._evidence(query, hits, self._graph)
+                findings, _ = await self._evidence(query, judgement.hits, self._graph)
             connections[name] = findings.relations
         return orders, connections
+
+    async def _judge(self, query: str, vector: Vectors) -> Judgement:
+        return await self._search.judge(
+            *self._place, query=query, recent="", vector=vector, embedder=self._embedder, limit=POOL
+        )
 
     async def _evidence(self, query: str, hits: Sequence[Hit], graph: GraphReader) -> tuple[GraphFindings, list[Hit]]:
         findings, evidence, _ = await find_evidence(
@@ -72,13 +74,10 @@ class Searching:
         )
         return findings, evidence
 
-    async def _ordered(self, query: str, vector: Vectors, hits: Sequence[Hit]) -> list[str]:
-        merged = merge(hits)
+    async def _ordered(self, judgement: Judgement, evidence: Sequence[Hit]) -> list[str]:
+        merged = merge([*judgement.hits, *evidence])
         unjudged = [UUID(hit["chunkId"]) for hit in merged if needs_terms(hit)]
-        judged = await self._search.score(
-            *self._place, unjudged, query=query, recent="", vector=vector, embedder=self._embedder
-        )
-        return _chunks(merge([*merged, *judged]))
+        return _chunks(merge([*merged, *await judgement.score(unjudged)]))
 
 
 def _chunks(hits: Sequence[Hit]) -> list[str]:
