@@ -59,6 +59,7 @@ from tributary.models.chat import ChatModels
 from tributary.models.embedding_check import check_embedding
 from tributary.models.embeddings import ImageEmbedders, QueryCache, TextEmbedders
 from tributary.models.gateway import ModelGateway
+from tributary.models.local.onnx_runtime import return_free_memory
 from tributary.models.pricing import Prices
 from tributary.readiness import Check, Dependencies
 from tributary.reindexing import Reindexing
@@ -75,7 +76,7 @@ from tributary.turns.stops import Stops
 from tributary.upkeep import ConversationRemoval, Upkeep
 from tributary.uploads import Uploads
 
-#: Seconds without a document after which its readers end, and with them some 60 MB.
+#: Seconds without a document after which readers end and the server gives back what ingestion took: 75 MB together.
 WORKSHOP_REST = 10.0
 
 
@@ -190,8 +191,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
 
 async def _assemble(settings: Settings, database: Database, stack: AsyncExitStack) -> Services:
     await asyncio.to_thread(_make_folders, settings)
-    # Two of them: a document that takes minutes to read must not keep uploads waiting. Readers of documents are large.
-    sandbox, workshop = Sandbox(), Sandbox(niceness=10, rest=WORKSHOP_REST)
+    # Two of them: a document that takes minutes to read must not keep uploads waiting.
+    sandbox, workshop = Sandbox(), Sandbox(niceness=10, rest=WORKSHOP_REST, at_rest=return_free_memory)
     stack.push_async_callback(asyncio.to_thread, sandbox.close)
     stack.push_async_callback(asyncio.to_thread, workshop.close)
     embedders = TextEmbedders(settings)

@@ -57,7 +57,7 @@ class Sandbox:
 
     `memory` bounds the private memory of each child in bytes (on Linux; elsewhere only time is bounded). Children of a
     higher `niceness` leave the processor to others. With `rest`, children that had nothing to do for so many seconds
-    end; what comes then waits for a new one.
+    end, and `at_rest` is called; what comes then waits for a new one.
     """
 
     def __init__(
@@ -68,9 +68,11 @@ class Sandbox:
         tasks: int = DEFAULT_TASKS,
         niceness: int = 0,
         rest: float | None = None,
+        at_rest: Callable[[], object] | None = None,
     ) -> None:
         self._niceness = niceness
         self._rest = rest
+        self._at_rest = at_rest
         self._resting: threading.Timer | None = None
         self._memory = memory
         self._tasks = tasks
@@ -225,3 +227,5 @@ class Sandbox:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.close()
+        if self._at_rest is not None:
+            self._at_rest()

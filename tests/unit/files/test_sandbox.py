@@ -205,6 +205,14 @@ async def test_idle_processes_end_after_their_rest_and_the_next_task_has_a_new_o
         assert await fresh.run(sandboxed.double, 5, timeout=10) == 10
 
 
+async def test_who_wants_to_know_is_told_of_the_rest() -> None:
+    told = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    with Sandbox(workers=1, rest=0.01, at_rest=lambda: loop.call_soon_threadsafe(told.set)) as fresh:
+        await fresh.run(sandboxed.double, 5, timeout=10)
+        await told.wait()
+
+
 async def test_a_task_outlasts_the_rest_of_its_siblings(tmp_path: Path) -> None:
     with Sandbox(workers=2, rest=0.01) as fresh:
         slow = asyncio.create_task(fresh.run(sandboxed.wait_for_ever, tmp_path / "started", timeout=60))

@@ -40,12 +40,12 @@ def open_model(path: Path, *, threads: int | None, fuse: bool) -> OnnxModel:
     level = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_ALL if fuse else level.ORT_ENABLE_BASIC
     session = onnxruntime.InferenceSession(os.fspath(path), options, providers=["CPUExecutionProvider"])
-    _return_free_memory()
+    return_free_memory()
     return OnnxModel(session)
 
 
-def _return_free_memory() -> None:
-    """Gives back what loading has used and freed, where the C library can be asked to."""
+def return_free_memory() -> None:
+    """Gives back what this process has used and freed, where the C library can be asked to. Takes milliseconds."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
     if trim is not None:
         trim(0)
