@@ -52,6 +52,8 @@ def test_every_route_of_a_chat_answers_as_it_is_described(chatting: Chatting, de
     assert client.delete(f"/api/conversations/{conversation}").status_code == 204
     assert client.get("/api/usage").json()["totals"]["calls"] == 2
     assert client.get("/api/session").status_code == 200
+    with client.stream("GET", "/api/events") as changes:
+        assert next(events_of(changes)) == ("sync", {})
     assert [each["id"] for each in client.get("/api/bots").json()["items"]] == [bot]
     assert client.patch(f"/api/bots/{bot}", json={"name": "c"}).json()["name"] == "c"
     assert client.get(f"/api/bots/{bot}").json()["name"] == "c"
