@@ -4,8 +4,8 @@
 
 A question names one to four entities, some of them hubs; every second one also goes on from passages, as a chat turn
 does. Three times as many others are asked first, which nobody times: Neo4j compiles what it runs often. With a folder
-the data of PostgreSQL stay there, and the next run goes on from them. The Neo4j is the one of the tests unless NEO4J_URI
-and NEO4J_PASSWORD name another. Exits with 1 where a search takes longer than is promised.
+the data of PostgreSQL stay there, and the next run goes on from them. The Neo4j is the one of the tests unless
+NEO4J_URI and NEO4J_PASSWORD name another. Exits with 1 where a search takes longer than is promised.
 """
 
 import argparse
