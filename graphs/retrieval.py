@@ -41,6 +41,12 @@ def choose_branches(state: RetrievalState) -> Sequence[Send] | str:
     return tasks or "merge_and_rerank"
 
 
+def choose_after_branch(state: RetrievalState) -> str:
+    """The merge; where there are pictures the graph branch, one step behind the others, leads there for all of them.
+    A deferred node waits for the tasks of its own step, not for one that another has just sent."""
+    return END if state["plan"]["images"] else "merge_and_rerank"
+
+
 def build_retrieval_graph(
     ports: RetrievalPorts, *, stepped: bool = False, nodes: Mapping[str, Any] | None = None
 ) -> Builder:
@@ -110,7 +116,8 @@ def build_retrieval_graph(
     builder.add_conditional_edges(
         START, choose_branches, ["search_text", "read_map", "search_images", "search_graph", "merge_and_rerank"]
     )
-    for name in ("search_text", "read_map", "search_graph"):
-        builder.add_edge(name, "merge_and_rerank")
+    for name in ("search_text", "read_map"):
+        builder.add_conditional_edges(name, choose_after_branch, ["merge_and_rerank", END])
+    builder.add_edge("search_graph", "merge_and_rerank")
     builder.add_edge("merge_and_rerank", END)
     return builder

@@ -171,8 +171,10 @@ async def _hits_to_go_on_from(
 
 def degrade(branch: Branch, task: BranchTask, error: NodeError) -> Command[str]:
     """A branch's last failure as a value, so that its siblings go on and the answer says what it lacks. The merge is
-    named, since a failed node leaves by none of its edges."""
-    return Command(update=_left_out(branch, task, error), goto="merge_and_rerank")
+    named, since a failed node leaves by none of its edges; where there are pictures the graph branch, which is still to
+    come, leads there."""
+    last = branch is Branch.GRAPH or not task["plan"]["images"]
+    return Command(update=_left_out(branch, task, error), goto="merge_and_rerank" if last else ())
 
 
 def degrade_images(task: BranchTask, error: NodeError) -> Command[str]:

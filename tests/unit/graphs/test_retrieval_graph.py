@@ -1,6 +1,7 @@
 """The retrieval graph on in-memory stores: fan-out, join, and branches that fail."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -100,6 +101,13 @@ class Bench:
     async def run(
         self, *bases: KnowledgeBase, images: Sequence[str] = (), query: str = "pump", **spoilt: Any
     ) -> RetrievalOutput:
+        _, output = await self.watch(*bases, images=images, query=query, **spoilt)
+        return output
+
+    async def watch(
+        self, *bases: KnowledgeBase, images: Sequence[str] = (), query: str = "pump", **spoilt: Any
+    ) -> tuple[Counter[str], RetrievalOutput]:
+        """How often each node ran, and the output."""
         ports = RetrievalPorts(**{**self.ports, "branch_timeout": 5.0, **spoilt})
         graph = build_retrieval_graph(ports).compile()
         plan = SearchPlan(
@@ -109,10 +117,18 @@ class Bench:
             images=list(images),
             weights=WeightsDict(vector=0.6, text=0.25, importance=0.15),
         )
-        output: Any = await graph.ainvoke(
-            {"plan": plan}, context=Context(organisation_id=str(self.world.organisation_id))
-        )
-        return output  # type: ignore[no-any-return]
+        ran, output = Counter[str](), RetrievalOutput()
+        chunk: Any
+        async for mode, chunk in graph.astream(
+            {"plan": plan},
+            context=Context(organisation_id=str(self.world.organisation_id)),
+            stream_mode=["tasks", "values"],
+        ):
+            if mode == "values":
+                output = chunk
+            elif "triggers" in chunk:
+                ran[chunk["name"]] += 1
+        return ran, output
 
 
 @pytest.fixture
@@ -201,6 +217,20 @@ async def test_what_an_image_finds_seeds_the_graph_search(bench: Bench) -> None:
     [hit] = output["ranked"]
     assert (hit["chunkId"], hit["branches"]) == (str(chunk), ["image"])
     assert hit["vector"] == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize("pictures", [[], ["picture"]])
+@pytest.mark.parametrize("faulty", ["", "search", "blobs", "graph", "knowledge"])
+async def test_branches_meet_once_whatever_becomes_of_them(bench: Bench, pictures: list[str], faulty: str) -> None:
+    bases = [await bench.world.knowledge_base(name) for name in ("first", "second")]
+    for base in bases:
+        await bench.world.written(base, "the pump is blue")
+    bench.ports["blobs"]._blobs["picture"] = b"x"
+    spoilt: dict[str, Any] = {faulty: Spoilt(down)} if faulty else {}
+    ran, output = await bench.watch(*bases, images=pictures, **spoilt)
+    assert ran["merge_and_rerank"] == 1
+    assert ran["search_graph"] == len(bases)
+    assert "ranked" in output
 
 
 async def test_a_run_starts_without_the_hits_of_the_last_one(bench: Bench) -> None:
