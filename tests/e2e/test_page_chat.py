@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.support.files import pdf, png
-from tests.support.provider_faults import Cut, Pause, Refuse, Text
+from tests.support.provider_faults import Cut, Pause, Refuse
 from tests.support.visiting import Visitor
 
 pytest_plugins = ["tests.support.visiting_fixtures"]
@@ -144,25 +144,58 @@ def test_an_answer_that_breaks_off_is_kept_as_far_as_it_came(visitor: Visitor) -
 
 
 def test_a_question_that_is_refused_comes_back_to_be_changed(visitor: Visitor) -> None:
+    with visitor.page.expect_response("**/api/bot/attachments/upload") as uploaded:
+        visitor.attach(("notes.txt", b"The ferry leaves at seven."))
+    sent = uploaded.value.json()
+    expect(visitor.page.locator(".draft.ready")).to_have_count(1)
+    gone = visitor.chatting.client.delete(f"/api/bot/attachments/{sent['id']}", params={"token": sent["accessToken"]})
+    assert gone.status_code == 204
+    visitor.ask("When does it leave?")
+    expect(visitor.page.get_by_role("alert")).to_contain_text(sent["id"])
+    expect(visitor.composer).to_have_value("When does it leave?")
+    expect(visitor.drafts).to_contain_text(["notes.txt"])
+    expect(visitor.questions).to_have_count(0)
+    visitor.page.get_by_role("button", name="Remove notes.txt").click()
+    visitor.ask("When does the ferry leave?")
+    visitor.answered("The stub answers.")
+    expect(visitor.questions).to_have_text(re.compile("^When does the ferry leave"))
+    expect(visitor.page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_question_that_does_not_fit_says_why_and_is_edited(visitor: Visitor) -> None:
     bot = visitor.chatting.bot(name="Short", capabilities={"contextWindow": 512, "maxOutput": 64})
     visitor.choose(bot)
-    visitor.ask("word " * 3000)
-    expect(visitor.page.get_by_role("alert").first).to_be_visible()
-    expect(visitor.page.get_by_role("alert").first).not_to_be_empty()
+    long = ("word " * 3000).strip()
+    visitor.ask(long)
+    expect(visitor.page.get_by_role("alert")).to_contain_text("The message needs about")
+    visitor.page.get_by_role("button", name="Edit").click()
+    expect(visitor.composer).to_have_value(long)
+    visitor.ask("A word?")
+    visitor.answered("The stub answers.")
+    expect(visitor.questions).to_have_count(1)
+    expect(visitor.page.get_by_role("alert")).to_have_count(0)
 
 
 def test_a_long_answer_grows_without_drawing_its_beginning_again(visitor: Visitor) -> None:
-    pause = Pause(3)
-    visitor.provider.next_chat(Text(("First paragraph.\n\n", "Second ", "grows ")), pause)
+    pause = Pause(100)
+    visitor.provider.answer = "\n\n".join(f"Paragraph {number} of many." for number in range(60))
+    visitor.provider.next_chat(pause)
     visitor.ask("Go")
-    visitor.answered("Second grows")
-    blocks = "\n\n".join(f"Paragraph {number} of many." for number in range(60))
-    visitor.provider.answer = blocks
-    visitor.ask("More")
-    expect(visitor.answers.last).to_contain_text("Paragraph 0")
-    visitor.page.evaluate("document.querySelector('.answer.live .block').dataset.seen = 'yes'")
+    live = visitor.page.locator(".answer.live .block")
+    expect(live.nth(20)).to_contain_text("Paragraph 20")
+    visitor.page.evaluate(
+        """() => {
+            window.first = document.querySelector('.answer.live .block');
+            window.drawn = window.parted = 0;
+            const count = (all) => (window.drawn += all.length);
+            new MutationObserver(count).observe(first, { subtree: true, childList: true });
+            const look = () => (window.parted += Number(!first.isConnected && document.querySelector('.answer.live')));
+            new MutationObserver(look).observe(first.parentElement, { childList: true });
+        }"""
+    )
     pause.event.set()
-    expect(visitor.answers.last).to_contain_text("Paragraph 59 of many.")
+    visitor.answered("Paragraph 59 of many.")
+    assert visitor.page.evaluate("[first.textContent.trim(), drawn, parted]") == ["Paragraph 0 of many.", 0, 0]
 
 
 def test_conversations_are_searched_renamed_and_deleted(visitor: Visitor) -> None:
