@@ -7,6 +7,8 @@ const ROW = 18;
 const BAR = 12;
 const WIDTH = 400;
 const LEAST = 2;
+/** What the longest name takes. */
+const LABEL = 110;
 
 /**
  * @param {{nodes: {node: string, started: number, finished?: number, state?: string, knowledgeBaseId?: string}[],
@@ -40,13 +42,15 @@ function Drawing({ ran, whole }) {
       ${ran.map((each, at) => {
         const x = Math.min(each.started * scale, WIDTH - LEAST);
         const width = Math.max(LEAST, ((each.finished ?? whole) - each.started) * scale);
-        const right = x > WIDTH / 2;
+        // Its name stands behind a bar, before it where there is more room, and else on no side.
+        const behind = WIDTH - x - width;
+        const right = behind < LABEL && x > behind;
         return html`
           <g class=${`${each.state ?? "open"} ${each.knowledgeBaseId ? "branch" : ""}`}>
             <title>${nameOf(each.node)}</title>
             <line x1="0" x2=${WIDTH} y1=${(at + 1) * ROW - 0.5} y2=${(at + 1) * ROW - 0.5} />
             <rect x=${x} y=${at * ROW + (ROW - BAR) / 2} width=${Math.min(width, WIDTH - x)} height=${BAR} rx="2" />
-            <text x=${right ? x - 5 : Math.min(x + width, WIDTH) + 5} y=${at * ROW + 12.5} text-anchor=${right ? "end" : "start"}>${x + width > WIDTH * 0.7 && !right ? "" : nameOf(each.node)}</text>
+            <text x=${right ? x - 5 : Math.min(x + width, WIDTH) + 5} y=${at * ROW + 12.5} text-anchor=${right ? "end" : "start"}>${right || behind >= LABEL ? nameOf(each.node) : ""}</text>
           </g>`;
       })}
     </svg>`;
