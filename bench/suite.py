@@ -26,7 +26,7 @@ class Bench:
 
 BENCHES = (
     Bench("start", 85),
-    Bench("turn", 200, ("--apart",)),
+    Bench("turn", 215, ("--apart", "--rounds", "3", "--turns", "20")),
     Bench("fan_out", 60),
     Bench("growth", 100),
     Bench("upload", 45),

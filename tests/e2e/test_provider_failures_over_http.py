@@ -56,7 +56,7 @@ def test_a_failure_before_the_first_token_is_an_http_error_in_both_ways_of_askin
     assert (problem["conversationId"], problem["questionId"]) == (chatting.conversation(), question["id"])
     assert len(chatting.provider.chats) <= 3
 
-    with chatting.streaming(bot, "lost?", wait=15) as streamed:
+    with chatting.streaming(bot, "lost?") as streamed:
         assert (streamed.status_code, streamed.headers["content-type"]) == (status, "application/problem+json")
     chatting.provider.reset()
 

@@ -45,14 +45,12 @@ class Chatting:
             assert response.status_code == 200, response.read()
             return list(events_of(response))
 
-    def streaming(self, bot: str, message: str = "Why?", *, wait: int | None = None, **fields: Any) -> Any:
-        """The response of a stream, whose headers are waited for so many seconds after the question was stored."""
-        preferred = {} if wait is None else {"Prefer": f"wait={wait}"}
+    def streaming(self, bot: str, message: str = "Why?", **fields: Any) -> Any:
         return self.client.stream(
             "POST",
             f"/api/bots/{bot}/chat",
             json={"message": message, **fields},
-            headers={"Accept": "text/event-stream", **preferred},
+            headers={"Accept": "text/event-stream"},
         )
 
     def conversation(self) -> str:

@@ -26,11 +26,10 @@ from tributary.turns.runner import TurnRequest
 router = APIRouter(tags=["chat"], responses=problems())
 
 #: Seconds for which a stream holds its headers back until the question is stored, so that a refusal is a real HTTP
-#: error. After them it begins with what there is, and keeps the connection alive while the model thinks.
+#: error, and for which it then waits for the answer to begin, so that a model that fails before its first token is one,
+#: too. After them it begins with what there is, and keeps the connection alive while the model thinks. A client that
+#: would rather know at once how far the turn is asks for less: `Prefer: wait=0`.
 PATIENCE = 15.0
-#: Seconds for which it then waits for the answer to begin, so that a model that fails at once is an HTTP error, too. A
-#: client that would rather know at once how far the turn is asks for less: `Prefer: wait=0`.
-QUICK = 3.0
 KEEP_ALIVE = 10
 #: Header of a stream: the conversation that can be stopped or joined while its first answer is still being written.
 CONVERSATION = "X-Conversation-Id"
@@ -81,7 +80,7 @@ Prefer = Annotated[
     Header(
         max_length=500,
         description="`wait=N` (RFC 7240), of a stream: its headers come N seconds after the question was stored at "
-        f"the latest; {QUICK:g} where nothing is said, {PATIENCE:g} at most. A failure that comes later is an event",
+        f"the latest; {PATIENCE:g} at most, and where nothing is said. A failure that comes later is an event",
     ),
 ]
 _NAMED = {CONVERSATION: {"schema": {"type": "string"}, "description": "Of a stream: the id of its conversation"}}
@@ -145,14 +144,14 @@ async def _answer(services: Services, request: TurnRequest) -> Result:
 def preferred_wait(prefer: str | None) -> float:
     """Seconds that the header `Prefer` asks a stream to hold its headers back for."""
     found = _WAIT.search(prefer or "")
-    return min(float(found[1]), PATIENCE) if found else QUICK
+    return min(float(found[1]), PATIENCE) if found else PATIENCE
 
 
-async def stream_turn(turn: TurnLog, *, wait: float = QUICK) -> Response:
+async def stream_turn(turn: TurnLog, *, wait: float | None = None) -> Response:
     """The turn's events. One that is refused, or that fails within `wait` seconds before its answer begins, is an HTTP
     error."""
     if await _within(PATIENCE, _stored(turn)):
-        await _within(wait, turn.begun())
+        await _within(PATIENCE if wait is None else wait, turn.begun())
     if turn.problem is not None and not turn.answering:
         return problem_response(turn.problem)
 

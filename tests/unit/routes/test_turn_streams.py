@@ -171,11 +171,11 @@ async def test_a_model_that_fails_soon_after_the_question_was_stored_is_an_http_
 @pytest.mark.parametrize(
     ("prefer", "wait"),
     [
-        (None, chat.QUICK),
+        (None, 15.0),
         ("wait=0", 0),
         ("respond-async, wait=7; x=y", 7),
         ("wait=999999", 15.0),
-        ("wait=soon, await=2", chat.QUICK),
+        ("wait=soon, await=2", 15.0),
     ],
 )
 def test_the_preferred_wait_is_read_as_rfc_7240_writes_it(
