@@ -145,6 +145,24 @@ def test_lists_are_one_stop_of_the_tabulator_and_go_by_arrows(visitor: Visitor) 
     expect(page.get_by_role("link", name="Second")).to_be_focused()
 
 
+#: Presses a key on a row, and says what has the focus before the browser could hand over another key or paint.
+FOCUSED_AT_ONCE = """async ([row, key]) => {
+    document.querySelector(`[data-row="${row}"]`).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    for (let turn = 0; turn < 9; turn += 1) await null;
+    return document.activeElement.ariaLabel ?? document.activeElement.textContent;
+}"""
+
+
+@pytest.mark.parametrize(("key", "focused"), [("F2", "Title"), ("Delete", "Keep")])
+def test_what_opens_by_a_key_has_the_focus_before_the_next_key(visitor: Visitor, key: str, focused: str) -> None:
+    page = visitor.page
+    bot = visitor.chatting.client.get("/api/bots").json()["items"][0]["id"]
+    visitor.chatting.ask(bot, "First")
+    expect(listed(page)).to_have_count(1)
+    row = page.get_by_role("link", name="First").get_attribute("data-row")
+    assert page.evaluate(FOCUSED_AT_ONCE, [row, key]) == focused
+
+
 def test_of_a_long_conversation_the_end_is_drawn_and_the_rest_on_demand(visitor: Visitor) -> None:
     page = visitor.page
     item: dict[str, Any] = {

@@ -1,13 +1,14 @@
 /** Dialogs: the browser's own, which keep the focus inside and close with Escape. */
 
-import { html, signal, useEffect, useId, useRef } from "../lib/html.js";
+import { html, signal, useId, useLayoutEffect, useRef } from "../lib/html.js";
 import { IconButton } from "./button.js";
 
 /** @param {{title: string, onClose: () => void, children: any, wide?: boolean}} props */
 export function Dialog({ title, onClose, children, wide = false }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const id = useId();
-  useEffect(() => {
+  // Where the focus goes is settled before the next key, here and wherever the page moves it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     const before = /** @type {HTMLElement} */ (document.activeElement);
     dialog.showModal();

@@ -1,13 +1,13 @@
 /** The panel beside a room, or over it on a narrow screen. */
 
-import { html, useEffect, useRef } from "../lib/html.js";
+import { html, useLayoutEffect, useRef } from "../lib/html.js";
 import { closePanel, panel } from "../lib/panel.js";
 import { IconButton } from "./button.js";
 
 export function SidePanel() {
   const heading = useRef(/** @type {HTMLElement | null} */ (null));
   const shown = panel.value;
-  useEffect(() => heading.current?.focus(), [shown?.key]);
+  useLayoutEffect(() => heading.current?.focus(), [shown?.key]);
   if (!shown) return null;
   const Content = shown.content;
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && closePanel();

@@ -1,6 +1,6 @@
 /** Where a question is written. */
 
-import { html, useEffect, useId, useRef } from "../../lib/html.js";
+import { html, useId, useLayoutEffect, useRef } from "../../lib/html.js";
 import { say, telling } from "../../lib/toasts.js";
 import { IconButton } from "../../parts/button.js";
 import { Icon } from "../../parts/icon.js";
@@ -18,7 +18,7 @@ export function Composer({ place, bot, ask }) {
   const area = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const hint = useId();
   const running = thread.running.value;
-  useEffect(() => area.current.focus(), [edited.value]);
+  useLayoutEffect(() => area.current.focus(), [edited.value]);
   const empty = !text.value.trim() && !drafts.ready.value.length;
   const send = telling(async () => {
     // Bots that are still being loaded are no reason to lose a question.

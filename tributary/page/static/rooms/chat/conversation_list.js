@@ -1,6 +1,6 @@
 /** The list of conversations: to search, rename and delete. */
 
-import { html, useEffect, useMemo, useRef, useState } from "../../lib/html.js";
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../lib/html.js";
 import { moment, when } from "../../lib/format.js";
 import { go, href } from "../../lib/router.js";
 import { useRows } from "../../lib/rows.js";
@@ -100,7 +100,11 @@ async function removeIt(/** @type {any} */ conversation, /** @type {boolean} */ 
 
 function Renaming({ conversation, onEnd }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
-  useEffect(() => input.current.select(), []);
+  // Before the next key: an effect after painting would lose the first letters of who types at once.
+  useLayoutEffect(() => {
+    input.current.focus();
+    input.current.select();
+  }, []);
   const ended = useRef(false);
   const save = telling(async (/** @type {Event} */ event) => {
     event.preventDefault();
