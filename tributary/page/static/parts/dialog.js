@@ -7,7 +7,7 @@ import { IconButton } from "./button.js";
 export function Dialog({ title, onClose, children, wide = false }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const id = useId();
-  // Where the focus goes is settled before the next key, here and wherever the page moves it.
+  // Before the next key, which must not go to what lies below.
   useLayoutEffect(() => {
     const dialog = element.current;
     const before = /** @type {HTMLElement} */ (document.activeElement);
