@@ -36,6 +36,7 @@ SELECT EXISTS (
 )
 """
 _UNLOCK = "SELECT pg_advisory_unlock(key) FROM unnest(%s::bigint[]) AS held (key)"
+_UNLOCK_ALL = "SELECT pg_advisory_unlock_all()"
 
 #: What a connection that is gone raises.
 _LOST = (psycopg.OperationalError, psycopg.InterfaceError)
@@ -70,7 +71,8 @@ class LockSession:
         self._watching = asyncio.create_task(self._watch(), name="watch the lock session")
 
     async def close(self) -> None:
-        """Ends the connection, and with it every lock."""
+        """Lets every lock go, and then the connection: PostgreSQL ends a session only some time after its client hung
+        up, and whoever looks right after this must not meet the locks."""
         self._closed = True
         if self._watching is not None:
             self._watching.cancel()
@@ -78,7 +80,11 @@ class LockSession:
                 await self._watching
         if self._calls:
             await asyncio.wait(self._calls)
-        if self._connection is not None:
+        if self._connection is not None and not self._connection.closed:
+            try:
+                await self._connection.execute(_UNLOCK_ALL)
+            except _LOST as error:
+                logger.warning("the locks end with their connection, which was lost: %s", error)
             await self._connection.close()
 
     async def take(self, keys: Sequence[int]) -> list[int]:

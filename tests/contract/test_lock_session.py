@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from stores.postgres.lock_session import LockSession
+from tests.support.cuttable import CuttableWay
 
 
 @pytest.fixture
@@ -75,3 +78,29 @@ async def test_closing_waits_for_what_is_under_way(dsn: str) -> None:
         await asyncio.sleep(0)  # Until the statement is on its way.
     await session.close()
     assert await taking == [1]
+
+
+async def test_locks_are_free_when_closing_returns(sessions: tuple[LockSession, LockSession], dsn: str) -> None:
+    _, other = sessions
+    with psycopg.connect(dsn) as connection:
+        host, port = connection.info.host, connection.info.port
+    with CuttableWay(host, port) as way:
+        session = LockSession(make_conninfo(dsn, host="127.0.0.1", port=way.port), role=None, name="one")
+        await session.open()
+        await session.take([1])
+        way.delay = 0.5  # That the client hung up reaches PostgreSQL only then.
+        await session.close()
+        assert await other.take([1]) == [1]
+
+
+async def test_closing_a_lost_connection_is_no_error(dsn: str) -> None:
+    session = LockSession(dsn, role=None, name="lost")
+    await session.open()
+    await session.take([1])
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        ended = connection.execute(
+            "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+            "WHERE application_name = 'lost' AND datname = current_database()"
+        )
+        assert ended.fetchall() == [(True,)]
+    await session.close()

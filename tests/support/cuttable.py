@@ -12,11 +12,15 @@ _PART = 65536
 
 
 class CuttableWay:
-    """A TCP port of its own that leads to another. Cut, it refuses, and ends what runs. `rate` is how many bytes a
-    second come back over each connection, 0: as many as there are."""
+    """A TCP port of its own that leads to another, or to a PostgreSQL's socket when `host` is its directory.
+
+    Cut, it refuses, and ends what runs. `rate` is how many bytes a second come back over each connection, 0: as many
+    as there are; `delay` the seconds that each part takes to get to the server.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self.rate = 0
+        self.delay = 0.0
         self._target = host, port
         self._listener: socket.socket | None = None
         self._pairs: list[socket.socket] = []
@@ -62,7 +66,7 @@ class CuttableWay:
                 near, _ = listener.accept()
             except OSError:
                 return
-            far = socket.create_connection(self._target)
+            far = _reach(*self._target)
             with self._lock:
                 self._pairs += [near, far]
             threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
@@ -71,6 +75,8 @@ class CuttableWay:
     def _carry(self, source: socket.socket, target: socket.socket, *, back: bool = False) -> None:
         try:
             while part := source.recv(max(1, int(self.rate * _PAUSE)) if back and self.rate else _PART):
+                if not back and self.delay:
+                    time.sleep(self.delay)
                 target.sendall(part)
                 if back and self.rate:
                     time.sleep(_PAUSE)
@@ -78,6 +84,14 @@ class CuttableWay:
             pass
         finally:
             _end(target)
+
+
+def _reach(host: str, port: int) -> socket.socket:
+    if not host.startswith("/"):
+        return socket.create_connection((host, port))
+    reached = socket.socket(socket.AF_UNIX)
+    reached.connect(f"{host}/.s.PGSQL.{port}")
+    return reached
 
 
 def _end(each: socket.socket) -> None:
