@@ -2,7 +2,8 @@
 
 Indexes are built concurrently, outside a transaction and as the tables' owner, which the serving role is not. A row of
 `own_indexes` is what searches go by: it is written after its index is complete and removed before the index is dropped,
-so that whatever a crash leaves is an index that nobody uses, and the next round's to drop.
+so that whatever a crash leaves is an index that nobody uses, and the next round's to drop. One that its knowledge base
+has outgrown serves until its successor is complete.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow, tuple_row
 
 from stores.postgres.database import Database, translated
+from stores.postgres.vector_lists import fits, lists_of, size_of
 from stores.protocols.indexes import Tended
 
 logger = logging.getLogger(__name__)
@@ -37,14 +39,19 @@ _SESSION = "-c client_connection_check_interval=2000 -c statement_timeout=0 -c l
 
 _SETS = "SELECT * FROM vector_sets(%(smallest)s)"
 _MAY_BUILD = "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = 'chunks'::regclass"
+_MEMORY = "SELECT setting::bigint * 1024 FROM pg_settings WHERE name = 'maintenance_work_mem'"
 _EXISTING = """
-SELECT i.relname, x.indisvalid AND x.indisready
+SELECT i.relname, x.indisvalid AND x.indisready, (
+    SELECT option_value::integer FROM pg_options_to_table(i.reloptions) WHERE option_name = 'lists'
+)
 FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
 WHERE x.indrelid IN ('chunks'::regclass, 'chunk_images'::regclass) AND i.relname LIKE 'own\\_%'
 """
 _REGISTER = """
-INSERT INTO own_indexes (organisation_id, knowledge_base_id, of_table, model, dimension, name)
-VALUES (%(organisation)s, %(knowledge_base)s, %(of_table)s, %(model)s, %(dimension)s, %(name)s)
+INSERT INTO own_indexes (organisation_id, knowledge_base_id, of_table, model, dimension, name, lists, vectors)
+VALUES (%(organisation)s, %(knowledge_base)s, %(of_table)s, %(model)s, %(dimension)s, %(name)s, %(lists)s, %(vectors)s)
+ON CONFLICT (organisation_id, knowledge_base_id, of_table, model)
+DO UPDATE SET name = EXCLUDED.name, lists = EXCLUDED.lists, vectors = EXCLUDED.vectors, built_at = now()
 """
 _UNREGISTER = """
 DELETE FROM own_indexes
@@ -72,10 +79,36 @@ class VectorSet:
 
     @property
     def index_name(self) -> str:
+        """Of the index that it should have: the registered one while that fits."""
+        size = self._registered_size()
+        return self._name(size if size is not None and fits(size, self.vectors) else size_of(self.vectors))
+
+    @property
+    def outgrown(self) -> bool:
+        """Whether the registered index is of these vectors, and of a size that no longer fits."""
+        return self.registered is not None and self.registered != self.index_name and self._is_own(self.registered)
+
+    def lists(self, memory: int) -> int:
+        return lists_of(int(self.index_name.rpartition("_")[2]), self.dimension, memory)
+
+    def _name(self, size: int) -> str:
+        return f"{self._stem()}_{size}"
+
+    def _stem(self) -> str:
         key = f"{self.organisation_id} {self.knowledge_base_id} {self.of_table} {self.model} {self.dimension}"
         return f"own_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
-    def parameters(self) -> dict[str, Any]:
+    def _is_own(self, name: str) -> bool:
+        return name.startswith(self._stem())
+
+    def _registered_size(self) -> int | None:
+        if self.registered is None or not self._is_own(self.registered):
+            return None
+        # Graphs of earlier versions have none.
+        size = self.registered.removeprefix(self._stem()).removeprefix("_")
+        return int(size) if size else None
+
+    def parameters(self, lists: int | None = None) -> dict[str, Any]:
         return {
             "organisation": self.organisation_id,
             "knowledge_base": self.knowledge_base_id,
@@ -83,13 +116,23 @@ class VectorSet:
             "model": self.model,
             "dimension": self.dimension,
             "name": self.index_name,
+            "lists": lists,
+            "vectors": self.vectors,
         }
 
 
 @dataclass(frozen=True, slots=True)
+class Existing:
+    """An index that is there: whether it is complete, and its lists (None for a graph of an earlier version)."""
+
+    complete: bool
+    lists: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """`retire`: sets whose row is to go. `drop`: indexes. `build` and `adopt`: sets without a row whose index is to be
-    made, or is there."""
+    """`retire`: sets whose row is to go. `drop`: indexes. `build` and `adopt`: sets whose index is to be made, or is
+    there without a row."""
 
     retire: tuple[VectorSet, ...]
     drop: tuple[str, ...]
@@ -97,15 +140,17 @@ class Plan:
     build: tuple[VectorSet, ...]
 
 
-def make_plan(sets: Iterable[VectorSet], existing: Mapping[str, bool], *, indexed_from: int, at_most: int) -> Plan:
-    """What is to be done. `existing` says of each index whether it is complete."""
+def make_plan(sets: Iterable[VectorSet], existing: Mapping[str, Existing], *, indexed_from: int, at_most: int) -> Plan:
+    """What is to be done."""
     largest = sorted(sets, key=lambda each: (-each.components, each.index_name))
     wanted = [each for each in largest if each.components >= _threshold(each, indexed_from)][:at_most]
-    complete = {name for name, valid in existing.items() if valid}
-    used = {each.index_name for each in wanted}
+    complete = {name for name, index in existing.items() if index.complete}
+    serving = {each.registered for each in wanted if each.outgrown and each.registered in complete}
+    used = {each.index_name for each in wanted} | serving
     missing = [each for each in wanted if each.registered != each.index_name or each.index_name not in complete]
+    without = [each for each in missing if each.registered not in serving]
     return Plan(
-        retire=tuple(each for each in largest if each.registered and (each not in wanted or each in missing)),
+        retire=tuple(each for each in largest if each.registered and (each not in wanted or each in without)),
         drop=tuple(sorted(name for name in existing if name not in used or name not in complete)),
         adopt=tuple(each for each in missing if each.index_name in complete),
         build=tuple(each for each in missing if each.index_name not in complete),
@@ -127,19 +172,18 @@ class PostgresOwnIndexes:
         self._indexed_from = indexed_from
         self._at_most = at_most
         self._told = False
+        self._refused: set[str] = set()
 
     async def tend(self) -> Tended:
         with translated():
             async with self._builder() as connection:
                 if connection is None:
                     return Tended()
-                plan = make_plan(
-                    await self._sets(),
-                    {str(name): bool(valid) for name, valid in await _all(connection, _EXISTING)},
-                    indexed_from=self._indexed_from,
-                    at_most=self._at_most,
-                )
-                return await self._carry_out(connection, plan)
+                existing = {
+                    str(name): Existing(complete, lists) for name, complete, lists in await _all(connection, _EXISTING)
+                }
+                plan = make_plan(await self._sets(), existing, indexed_from=self._indexed_from, at_most=self._at_most)
+                return await self._carry_out(connection, plan, existing)
 
     @asynccontextmanager
     async def _builder(self) -> AsyncIterator[AsyncConnection[TupleRow] | None]:
@@ -163,40 +207,66 @@ class PostgresOwnIndexes:
             rows = await (await connection.execute(_SETS, {"smallest": smallest})).fetchall()
         return [VectorSet(**row) for row in rows]
 
-    async def _carry_out(self, connection: AsyncConnection[TupleRow], plan: Plan) -> Tended:
+    async def _carry_out(
+        self, connection: AsyncConnection[TupleRow], plan: Plan, existing: Mapping[str, Existing]
+    ) -> Tended:
+        [(memory,)] = await _all(connection, _MEMORY)
         for each in plan.retire:
-            await self._run(each, _UNREGISTER)
+            await self._run(each, _UNREGISTER, each.parameters())
         for name in plan.drop:
             await connection.execute(_drop(name))
-        built, dropped = [], list(plan.drop)
+        built, dropped = list[str](), list(plan.drop)
         for each in plan.adopt:
-            await self._register(each)
+            dropped += await self._succeed(connection, each, existing[each.index_name].lists)
         for each in plan.build:
-            logger.info("building index %s: %d vectors of %d", each.index_name, each.vectors, each.dimension)
-            await connection.execute(_create(each))
-            if await self._register(each):
+            lists = each.lists(memory)
+            if each.index_name in self._refused or not await self._build(connection, each, lists):
+                continue
+            gone = await self._succeed(connection, each, lists)
+            dropped += gone
+            if each.index_name not in gone:
                 built.append(each.index_name)
-            else:
-                await connection.execute(_drop(each.index_name))
-                dropped.append(each.index_name)
         for name in dropped:
             logger.info("dropped index %s", name)
         return Tended(tuple(built), tuple(dropped))
 
-    async def _register(self, each: VectorSet) -> bool:
-        """False where the knowledge base was deleted meanwhile."""
+    async def _build(self, connection: AsyncConnection[TupleRow], each: VectorSet, lists: int) -> bool:
+        """False where the extension finds no centre among the vectors, as between two that are opposite. They stay
+        without an index, until there are so many others that one of another size is due."""
+        logger.info(
+            "building index %s: %d vectors of %d in %d lists", each.index_name, each.vectors, each.dimension, lists
+        )
         try:
-            await self._run(each, _REGISTER)
-        except psycopg.errors.ForeignKeyViolation:
+            await connection.execute(_create(each, lists))
+        except psycopg.errors.InternalError_ as error:
+            logger.warning("index %s can't be built, searches compare all vectors: %s", each.index_name, error)
+            self._refused.add(each.index_name)
+            await connection.execute(_drop(each.index_name))
             return False
         return True
 
-    async def _run(self, each: VectorSet, statement: str) -> None:
+    async def _succeed(
+        self, connection: AsyncConnection[TupleRow], each: VectorSet, lists: int | None
+    ) -> Sequence[str]:
+        """Lets searches go by the set's new index. Returns what was dropped: the index that served until now, or the
+        new one, where the knowledge base was deleted meanwhile."""
+        try:
+            await self._run(each, _REGISTER, each.parameters(lists))
+        except psycopg.errors.ForeignKeyViolation:
+            useless = each.index_name
+        else:
+            if not each.outgrown or each.registered is None:
+                return []
+            useless = each.registered
+        await connection.execute(_drop(useless))
+        return [useless]
+
+    async def _run(self, each: VectorSet, statement: str, values: Mapping[str, Any]) -> None:
         async with self._database.organisation(each.organisation_id) as connection:
-            await connection.execute(statement, each.parameters())
+            await connection.execute(statement, values)
 
 
-def _create(each: VectorSet) -> sql.Composed:
+def _create(each: VectorSet, lists: int) -> sql.Composed:
     """Its condition is the one that the searches of `nearest_chunks` and `nearest_images` name."""
     conditions = [
         sql.SQL("organisation_id = {}").format(sql.Literal(each.organisation_id)),
@@ -205,11 +275,13 @@ def _create(each: VectorSet) -> sql.Composed:
     if each.of_table == "chunk_images":
         conditions.append(sql.SQL("model = {}").format(sql.Literal(each.model)))
     return sql.SQL(
-        "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ((embedding::halfvec({})) halfvec_cosine_ops) WHERE {}"
+        "CREATE INDEX CONCURRENTLY {} ON {} USING ivfflat ((embedding::halfvec({})) halfvec_cosine_ops) "
+        "WITH (lists = {}) WHERE {}"
     ).format(
         sql.Identifier(each.index_name),
         sql.Identifier(each.of_table),
         sql.Literal(each.dimension),
+        sql.Literal(lists),
         sql.SQL(" AND ").join(conditions),
     )
 

@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import numpy as np
 import psycopg
 import pytest
+from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 
 from stores.postgres.database import Database
@@ -22,6 +23,8 @@ from tributary.models.protocols import Vectors
 #: Ten chunks make a large knowledge base here.
 LARGE = 10
 INDEXED_FROM = LARGE * DIMENSION
+#: Enough for vectors to lie about many centres.
+WIDE = 32
 
 _INDEXES = """
 SELECT i.relname, x.indisvalid FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
@@ -30,6 +33,22 @@ WHERE x.indrelid IN ('chunks'::regclass, 'chunk_images'::regclass) AND i.relname
 _WAITS = (
     "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'tributary indexes' AND wait_event_type = 'Lock'"
 )
+_AS_GRAPH = """
+CREATE INDEX {graph} ON chunks USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops)
+WHERE organisation_id = '{organisation}' AND knowledge_base_id = '{knowledge_base}'
+"""
+#: Chunks as COPY writes them: of one document each, and nothing but the vector matters.
+_DOCUMENTS = """
+INSERT INTO documents (organisation_id, id, knowledge_base_id, filename, title, content_type, size, sha256, storage_key,
+                       status, stage, importance, chunk_count)
+VALUES (%s, %s, %s, 'a.md', 'A', 'text/markdown', 1, '', '', 'ready', 'ready', 0.5, %s)
+"""
+_CHUNKS = """
+INSERT INTO chunks (organisation_id, id, knowledge_base_id, document_id, ordinal, content, start_offset, end_offset,
+                    term_count, embedding)
+SELECT %s, number, %s, %s, ordinal, 'a', 0, 1, 1, embedding
+FROM unnest(%s::uuid[], %s::integer[], %s::halfvec[]) AS given (number, ordinal, embedding)
+"""
 _LEFT_HALF_BUILT = "UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass"
 
 
@@ -67,6 +86,37 @@ async def nearest(world: World, kb: KnowledgeBase, vector: Vectors, limit: int =
 async def present(dsn: str) -> dict[str, bool]:
     async with await AsyncConnection.connect(dsn, autocommit=True) as connection:
         return dict(await (await connection.execute(_INDEXES)).fetchall())
+
+
+async def registered(world: World, kb: KnowledgeBase) -> list[tuple[str, int]]:
+    """What searches of the knowledge base go by: names and lists."""
+    async with world.database.organisation(kb.organisation_id) as connection:
+        cursor = await connection.execute("SELECT name, lists FROM own_indexes WHERE knowledge_base_id = %s", (kb.id,))
+        return [(row["name"], row["lists"]) for row in await cursor.fetchall()]
+
+
+def clusters(count: int) -> Vectors:
+    """Unit vectors about a tenth as many centres, as passages lie about their subjects."""
+    random = np.random.default_rng(5)
+    centres = random.standard_normal((count // 10, WIDE), np.float32)
+    vectors = centres[random.integers(0, len(centres), count)] + 0.6 * random.standard_normal((count, WIDE), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors.astype(np.float16), np.float32)
+
+
+async def filled(dsn: str, world: World, vectors: Vectors) -> KnowledgeBase:
+    """A knowledge base whose chunk n has the id n."""
+    kb = await world.knowledge.create_knowledge_base(
+        world.organisation_id, name="clusters", description="", embedding=world.embedder.name, dimension=WIDE
+    )
+    document = uuid4()
+    async with await AsyncConnection.connect(dsn, autocommit=True) as connection:
+        await register_vector_async(connection)
+        await connection.execute(_DOCUMENTS, (kb.organisation_id, document, kb.id, len(vectors)))
+        numbers = list(range(len(vectors)))
+        given = [UUID(int=number) for number in numbers], numbers, [half_vector(vector) for vector in vectors]
+        await connection.execute(_CHUNKS, (kb.organisation_id, kb.id, document, *given))
+    return kb
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -257,6 +307,84 @@ async def test_an_index_whose_builder_died_before_it_said_so_is_taken_up(
     async with database.organisation(kb.organisation_id) as connection:
         rows = await (await connection.execute("SELECT name FROM own_indexes")).fetchall()
     assert [row["name"] for row in rows] == [name]
+
+
+async def test_an_index_that_is_outgrown_serves_until_its_successor_is_complete(
+    dsn: str, world: World, indexes: PostgresOwnIndexes
+) -> None:
+    kb = await large(world)
+    (first,) = (await indexes.tend()).built
+    await world.write(await world.document(kb), [f"more {n}" for n in range(20 * LARGE)], around(20 * LARGE))
+    async with await AsyncConnection.connect(dsn) as writer, await AsyncConnection.connect(dsn, autocommit=True) as eye:
+        await writer.execute("LOCK TABLE chunks IN ROW EXCLUSIVE MODE")
+        building = asyncio.create_task(indexes.tend())
+
+        async def waiting() -> object:
+            return (await (await eye.execute(_WAITS)).fetchone()) == (1,)
+
+        await until(waiting)
+        assert await registered(world, kb) == [(first, 1)]
+        await writer.rollback()
+        tended = await building
+    assert (len(tended.built), tended.dropped) == (1, (first,))
+    assert await present(dsn) == {tended.built[0]: True}
+    assert await registered(world, kb) == [(tended.built[0], 2)]
+
+
+async def test_a_graph_of_an_earlier_version_serves_until_lists_have_taken_its_place(
+    dsn: str, world: World, indexes: PostgresOwnIndexes
+) -> None:
+    kb = await large(world, 200)
+    before = await nearest(world, kb, towards(1, 1), limit=20)
+    (name,) = (await indexes.tend()).built
+    graph = name.rpartition("_")[0]
+    async with await AsyncConnection.connect(dsn, autocommit=True) as connection:
+        await connection.execute(
+            _AS_GRAPH.format(graph=graph, dimension=DIMENSION, organisation=kb.organisation_id, knowledge_base=kb.id)
+        )
+        await connection.execute(f"DROP INDEX {name}")
+        await connection.execute("UPDATE own_indexes SET name = %s, lists = NULL, vectors = NULL", (graph,))
+
+    assert await nearest(world, kb, towards(1, 1), limit=20) == before
+    tended = await indexes.tend()
+    assert (tended.built, tended.dropped) == ((name,), (graph,))
+    assert await present(dsn) == {name: True}
+    assert await nearest(world, kb, towards(1, 1), limit=20) == before
+
+
+async def test_of_many_lists_the_nearest_are_read(world: World, dsn: str, database: Database) -> None:
+    vectors = clusters(20_000)
+    kb = await filled(dsn, world, vectors)
+    await PostgresOwnIndexes(database, dsn, indexed_from=INDEXED_FROM).tend()
+    [(_, lists)] = await registered(world, kb)
+    assert lists == 256
+    found = 0
+    async with database.organisation(kb.organisation_id) as connection:
+        for question in vectors[::500]:
+            cursor = await connection.execute(
+                "SELECT id FROM nearest_chunks(%s, %s, %s, 100)",
+                (kb.organisation_id, kb.id, half_vector(question)),
+            )
+            rows = [row["id"].int for row in await cursor.fetchall()]
+            assert len(rows) == 100
+            found += len(set(np.argsort(-vectors @ question)[:5]) & set(rows))
+    assert found / 200 >= 0.98
+
+
+async def test_vectors_without_a_centre_stay_without_an_index_and_hold_nobody_up(
+    dsn: str, world: World, indexes: PostgresOwnIndexes, caplog: pytest.LogCaptureFixture
+) -> None:
+    opposite = await world.knowledge_base()
+    directions = [towards(1 if n % 2 else -1) for n in range(4 * LARGE)]
+    await world.write(await world.document(opposite), [f"chunk {n}" for n in range(4 * LARGE)], directions)
+    other = await large(world)
+    assert len((await indexes.tend()).built) == 1
+    assert await registered(world, opposite) == []
+    [(name, _)] = await registered(world, other)
+    assert await present(dsn) == {name: True}
+    assert (await nearest(world, opposite, towards(1), limit=1))[0].startswith("chunk ")
+    assert await indexes.tend() == Tended()
+    assert len([record for record in caplog.records if "can't be built" in record.message]) == 1
 
 
 async def test_two_processes_at_once_build_one_index(dsn: str, world: World, database: Database) -> None:
