@@ -227,9 +227,6 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tributary-bench-", dir=arguments.folder) as folder:
-        first = EmbeddedPostgres(Path(folder) / "pg")
-        first.start()
-        first.stop()  # Its buffers are those of its second start.
         postgres = EmbeddedPostgres(Path(folder) / "pg")
         dsn = postgres.start()
         try:

@@ -13,16 +13,11 @@ from stores.postgres.database import translated
 from tributary.domain.errors import DependencyUnavailable
 
 #: What the server is told beyond its defaults. Statements here take milliseconds and gain nothing from being compiled.
-#: An index is built by one process, which leaves the other cores to those who chat, and in memory: its lists' centres
-#: are looked for there.
+#: An index is built by one process, which leaves the other cores to those who chat, and in memory: the
+#: centres of its lists are looked for there.
 _SETTINGS = {"jit": "off", "max_parallel_maintenance_workers": "0"}
 _BUILD_MEMORY_SHARE = 1 / 8
 _BUILD_MEMORY_MOST = 2 * 2**30
-#: Its buffers, from its next start on: a search of 100,000 long vectors takes half the time where their index stays in
-#: them. Memory is taken as pages come in; the tables that keep account of them are 15 MB.
-_BUFFERS_SHARE = 1 / 8
-_BUFFERS_MOST = 2**30
-_PAGE = 8192
 _CURRENT = "SELECT setting FROM pg_settings WHERE name = %s"
 
 #: Where the wheel keeps the ids of the processes that use a server; the last of them stops it.
@@ -40,12 +35,9 @@ def _forget_the_dead(server: Any, users: Path) -> None:
 
 
 def _configure(dsn: str) -> None:
-    """Settings that a running server takes up, or its next start; they are kept in its data folder."""
-    total = psutil.virtual_memory().total
-    memory = min(_BUILD_MEMORY_MOST, int(total * _BUILD_MEMORY_SHARE))
-    buffers = min(_BUFFERS_MOST, int(total * _BUFFERS_SHARE))
-    # In the units that the server counts in: kilobytes and pages.
-    wanted = {**_SETTINGS, "maintenance_work_mem": str(memory // 1024), "shared_buffers": str(buffers // _PAGE)}
+    """Settings that a running server takes up; they are kept in its data folder."""
+    memory = min(_BUILD_MEMORY_MOST, int(psutil.virtual_memory().total * _BUILD_MEMORY_SHARE))
+    wanted = {**_SETTINGS, "maintenance_work_mem": str(memory // 1024)}
     with translated(), psycopg.connect(dsn, autocommit=True) as connection:
         current = {name: connection.execute(_CURRENT, (name,)).fetchone() for name in wanted}
         differing = {name: value for name, value in wanted.items() if current[name] != (value,)}

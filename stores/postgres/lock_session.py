@@ -21,6 +21,8 @@ T = TypeVar("T")
 #: Both ends notice within a minute when the network between them is gone; PostgreSQL lets the locks go then.
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _CONNECT_TIMEOUT = 10
+#: Seconds that PostgreSQL has to let the locks go when the session is closed.
+_PARTING = 3.0
 #: Connections that a call uses up before it gives in.
 _ATTEMPTS = 3
 #: Seconds between two looks at the connection while it holds locks.
@@ -82,10 +84,12 @@ class LockSession:
             await asyncio.wait(self._calls)
         if self._connection is not None and not self._connection.closed:
             try:
-                await self._connection.execute(_UNLOCK_ALL)
-            except _LOST as error:
+                async with asyncio.timeout(_PARTING):
+                    await self._connection.execute(_UNLOCK_ALL)
+            except (*_LOST, TimeoutError) as error:
                 logger.warning("the locks end with their connection, which was lost: %s", error)
-            await self._connection.close()
+            finally:
+                await self._connection.close()
 
     async def take(self, keys: Sequence[int]) -> list[int]:
         """Those of `keys` that no other session holds: they are held from now on. Without keys, a look at whether the

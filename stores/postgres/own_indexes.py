@@ -37,9 +37,13 @@ BUILDER_LOCK = 7_301_978
 #: The server gives up a build soon after its client is gone.
 _SESSION = "-c client_connection_check_interval=2000 -c statement_timeout=0 -c lock_timeout=0"
 
+#: By which the extension says that it can't build an index of these vectors, whoever tries.
+_REFUSALS = (psycopg.errors.InternalError_, psycopg.errors.ProgramLimitExceeded, psycopg.errors.OutOfMemory)
+
 _SETS = "SELECT * FROM vector_sets(%(smallest)s)"
 _MAY_BUILD = "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = 'chunks'::regclass"
 _MEMORY = "SELECT setting::bigint * 1024 FROM pg_settings WHERE name = 'maintenance_work_mem'"
+_BLOCKS = "SELECT pg_relation_size(%s::regclass) / current_setting('block_size')::bigint"
 _EXISTING = """
 SELECT i.relname, x.indisvalid AND x.indisready, (
     SELECT option_value::integer FROM pg_options_to_table(i.reloptions) WHERE option_name = 'lists'
@@ -88,8 +92,9 @@ class VectorSet:
         """Whether the registered index is of these vectors, and of a size that no longer fits."""
         return self.registered is not None and self.registered != self.index_name and self._is_own(self.registered)
 
-    def lists(self, memory: int) -> int:
-        return lists_of(int(self.index_name.rpartition("_")[2]), self.dimension, memory)
+    def lists(self, memory: int, blocks: int) -> int:
+        """How many its index is built with. See `lists_of`."""
+        return lists_of(int(self.index_name.rpartition("_")[2]), self.dimension, memory=memory, blocks=blocks)
 
     def _name(self, size: int) -> str:
         return f"{self._stem()}_{size}"
@@ -219,7 +224,8 @@ class PostgresOwnIndexes:
         for each in plan.adopt:
             dropped += await self._succeed(connection, each, existing[each.index_name].lists)
         for each in plan.build:
-            lists = each.lists(memory)
+            [(blocks,)] = await _all(connection, _BLOCKS, (each.of_table,))
+            lists = each.lists(memory, blocks)
             if each.index_name in self._refused or not await self._build(connection, each, lists):
                 continue
             gone = await self._succeed(connection, each, lists)
@@ -231,15 +237,16 @@ class PostgresOwnIndexes:
         return Tended(tuple(built), tuple(dropped))
 
     async def _build(self, connection: AsyncConnection[TupleRow], each: VectorSet, lists: int) -> bool:
-        """False where the extension finds no centre among the vectors, as between two that are opposite. They stay
-        without an index, until there are so many others that one of another size is due."""
+        """False where it can't be built: between vectors that are opposite the extension finds no centre, and what does
+        not fit into the memory it refuses. This process does not try again before one of another size is due."""
         logger.info(
             "building index %s: %d vectors of %d in %d lists", each.index_name, each.vectors, each.dimension, lists
         )
         try:
             await connection.execute(_create(each, lists))
-        except psycopg.errors.InternalError_ as error:
-            logger.warning("index %s can't be built, searches compare all vectors: %s", each.index_name, error)
+        except _REFUSALS as error:
+            searches = "go by the old one" if each.outgrown else "compare all vectors"
+            logger.warning("index %s can't be built, searches %s: %s", each.index_name, searches, error)
             self._refused.add(each.index_name)
             await connection.execute(_drop(each.index_name))
             return False
@@ -290,5 +297,7 @@ def _drop(name: str) -> sql.Composed:
     return sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(sql.Identifier(name))
 
 
-async def _all(connection: AsyncConnection[TupleRow], statement: str) -> Sequence[TupleRow]:
-    return await (await connection.execute(statement)).fetchall()
+async def _all(
+    connection: AsyncConnection[TupleRow], statement: str, values: Sequence[object] | None = None
+) -> Sequence[TupleRow]:
+    return await (await connection.execute(statement, values)).fetchall()

@@ -6,11 +6,17 @@ longer lie where the vectors do, and longer lists take longer. So an index is of
 
 import math
 
-#: Vectors that a list holds when its index has just outgrown its predecessor; twice as many before the next size.
-#: Shorter lists mean more centres to compare, longer ones more vectors; a search's work is least where both are alike.
+#: Vectors in a list of an index that is built at its size; twice as many at the next one. Shorter lists mean more
+#: centres to compare, longer ones more vectors.
 SHORTEST = 64
-#: What the extension samples of the vectors for each list when it looks for their centres.
+#: The most lists that the extension makes.
+MOST = 32_768
+#: It looks for their centres among so many vectors for each list, and among so many at least. They are those that lie
+#: in as many blocks of the table, taken by chance.
 _SAMPLED = 50
+_SAMPLED_AT_LEAST = 10_000
+#: Samples without which a list's centre is chance.
+_SAMPLES_NEEDED = 4
 #: The share of the memory that an index may be built in which is reckoned with; the rest is for what else is kept.
 _RECKONED = 0.9
 
@@ -26,11 +32,31 @@ def fits(size: int, vectors: int) -> bool:
     return size - 0.5 <= math.log2(max(1, vectors)) < size + 1.5
 
 
-def lists_of(size: int, dimension: int, memory: int) -> int:
-    """How many lists an index has. `memory` in bytes is what may be used to build it: looking for the centres takes the
-    square of their number, and the extension refuses what does not fit."""
-    wanted = max(1, (1 << size) // SHORTEST)
-    # _SAMPLED * n vectors of two bytes a component, and for each a distance of four bytes to each of n centres.
-    a, b, c = 4 * _SAMPLED, 2 * _SAMPLED * dimension, -_RECKONED * memory
-    most = int((math.sqrt(b * b - 4 * a * c) - b) / (2 * a))
-    return max(1, min(wanted, most))
+def lists_of(size: int, dimension: int, *, memory: int, blocks: int) -> int:
+    """How many lists an index has.
+
+    Args:
+        memory: bytes that may be used to build it. Looking for the centres takes the square of their number, and the
+            extension refuses what does not fit.
+        blocks: of the table. Where the knowledge base is a small part of it few of its vectors are sampled, and lists
+            are fewer and longer.
+    """
+    lists = max(1, min((1 << size) // SHORTEST, _fitting(dimension, memory), MOST))
+    if _samples(lists) * (1 << size) < _SAMPLES_NEEDED * lists * blocks:
+        lists = max(1, min(lists, _SAMPLED_AT_LEAST * (1 << size) // blocks // _SAMPLES_NEEDED))
+    return lists
+
+
+def _samples(lists: int) -> int:
+    return max(_SAMPLED_AT_LEAST, _SAMPLED * lists)
+
+
+def _fitting(dimension: int, memory: int) -> int:
+    """The most lists whose centres are found in `memory`: each sample takes two bytes a component, and four for its
+    distance to each centre."""
+    reckoned = _RECKONED * memory
+    by_least = (reckoned / _SAMPLED_AT_LEAST - 2 * dimension) / 4
+    if by_least * _SAMPLED <= _SAMPLED_AT_LEAST:
+        return int(by_least)
+    a, b = 4 * _SAMPLED, 2 * _SAMPLED * dimension
+    return int((math.sqrt(b * b + 4 * a * reckoned) - b) / (2 * a))

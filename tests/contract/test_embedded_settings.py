@@ -3,7 +3,6 @@
 import tempfile
 from pathlib import Path
 
-import psutil
 import psycopg
 
 from stores.postgres.embedded import EmbeddedPostgres
@@ -27,16 +26,3 @@ def test_the_embedded_server_compiles_nothing_and_builds_indexes_by_one_process_
             postgres.stop()
     assert (jit, workers) == ("off", "0")
     assert memory != "64MB"
-
-
-def test_its_buffers_grow_with_the_machine_from_its_second_start_on() -> None:
-    with tempfile.TemporaryDirectory(prefix="tributary-test-") as folder:
-        for _ in range(2):
-            postgres = EmbeddedPostgres(Path(folder) / "pg")
-            try:
-                with psycopg.connect(postgres.start(), autocommit=True) as connection:
-                    row = connection.execute("SELECT pg_size_bytes(current_setting('shared_buffers'))").fetchone()
-            finally:
-                postgres.stop()
-    assert row is not None
-    assert row[0] == min(2**30, psutil.virtual_memory().total // 8 // 8192 * 8192)

@@ -19,7 +19,7 @@ ALTER TABLE own_indexes ADD COLUMN lists integer CHECK (lists > 0), ADD COLUMN v
 """
 
 # A search compares the centres of all lists and the vectors of those that it reads: 40 lists, or as many as hold about
-# 10,000 vectors where the lists of a huge knowledge base are long. It reads on where too few are left in them, because
+# 8,000 vectors where the lists of a huge knowledge base are long. It reads on where too few are left in them, because
 # some are deleted and not vacuumed yet.
 WALK = """
 CREATE OR REPLACE FUNCTION index_of(
@@ -34,14 +34,14 @@ BEGIN
     SELECT * INTO indexed FROM own_indexes i
     WHERE i.organisation_id = organisation AND i.knowledge_base_id = knowledge_base
       AND i.of_table = searched AND i.model = by_model;
-    IF indexed.lists IS NOT NULL THEN
+    -- Both kinds, since the planner may see an index that the row does not know yet, or no longer.
+    IF indexed.dimension IS NOT NULL THEN
         PERFORM set_config('ivfflat.iterative_scan', 'relaxed_order', true),
-                set_config('ivfflat.max_probes', indexed.lists::text, true),
+                set_config('ivfflat.max_probes', '32768', true),
                 set_config('ivfflat.probes',
-                           least(indexed.lists, 40, greatest(10, 10000 * indexed.lists / indexed.vectors))::text,
-                           true);
-    ELSIF indexed.dimension IS NOT NULL THEN
-        PERFORM set_config('hnsw.iterative_scan', 'relaxed_order', true),
+                           coalesce(least(indexed.lists, 40, greatest(10, 8000 * indexed.lists / indexed.vectors)),
+                                    40)::text, true),
+                set_config('hnsw.iterative_scan', 'relaxed_order', true),
                 set_config('hnsw.ef_search',
                            least(1000, greatest(200, least(800, 307200 / indexed.dimension), wanted * 3 / 2))::text,
                            true);
