@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from uuid import UUID, uuid4
 
@@ -123,6 +124,22 @@ async def until(condition: Callable[[], object]) -> None:
     """Asks again and again; the test's timeout ends it."""
     while not await condition():  # type: ignore[misc]
         await asyncio.sleep(0.01)
+
+
+@asynccontextmanager
+async def held_up(dsn: str, indexes: PostgresOwnIndexes) -> AsyncIterator[asyncio.Task[Tended]]:
+    """A round of upkeep that waits with its build until the block ends."""
+    async with await AsyncConnection.connect(dsn) as writer, await AsyncConnection.connect(dsn, autocommit=True) as eye:
+        # A concurrent build waits for those who write to the table.
+        await writer.execute("LOCK TABLE chunks IN ROW EXCLUSIVE MODE")
+        building = asyncio.create_task(indexes.tend())
+
+        async def waiting() -> object:
+            return (await (await eye.execute(_WAITS)).fetchone()) == (1,)
+
+        await until(waiting)
+        yield building
+        await writer.rollback()
 
 
 async def test_a_knowledge_base_that_has_grown_large_gets_an_index_and_a_small_one_does_not(
@@ -315,17 +332,9 @@ async def test_an_index_that_is_outgrown_serves_until_its_successor_is_complete(
     kb = await large(world)
     (first,) = (await indexes.tend()).built
     await world.write(await world.document(kb), [f"more {n}" for n in range(20 * LARGE)], around(20 * LARGE))
-    async with await AsyncConnection.connect(dsn) as writer, await AsyncConnection.connect(dsn, autocommit=True) as eye:
-        await writer.execute("LOCK TABLE chunks IN ROW EXCLUSIVE MODE")
-        building = asyncio.create_task(indexes.tend())
-
-        async def waiting() -> object:
-            return (await (await eye.execute(_WAITS)).fetchone()) == (1,)
-
-        await until(waiting)
+    async with held_up(dsn, indexes) as building:
         assert await registered(world, kb) == [(first, 1)]
-        await writer.rollback()
-        tended = await building
+    tended = await building
     assert (len(tended.built), tended.dropped) == (1, (first,))
     assert await present(dsn) == {tended.built[0]: True}
     assert await registered(world, kb) == [(tended.built[0], 2)]
@@ -408,18 +417,9 @@ async def test_a_knowledge_base_deleted_while_its_index_is_built_leaves_none(
     dsn: str, world: World, indexes: PostgresOwnIndexes
 ) -> None:
     kb = await large(world)
-    async with await AsyncConnection.connect(dsn) as writer, await AsyncConnection.connect(dsn, autocommit=True) as eye:
-        # A concurrent build waits for those who write to the table.
-        await writer.execute("LOCK TABLE chunks IN ROW EXCLUSIVE MODE")
-        building = asyncio.create_task(indexes.tend())
-
-        async def waiting() -> object:
-            return (await (await eye.execute(_WAITS)).fetchone()) == (1,)
-
-        await until(waiting)
+    async with held_up(dsn, indexes) as building:
         await world.knowledge.delete_knowledge_base(kb.organisation_id, kb.id)
-        await writer.rollback()
-        tended = await building
+    tended = await building
     assert tended.built == ()
     assert await present(dsn) == {}
 
@@ -428,18 +428,10 @@ async def test_a_build_that_is_cancelled_leaves_nothing_that_searches_use(
     dsn: str, world: World, indexes: PostgresOwnIndexes
 ) -> None:
     kb = await large(world)
-    async with await AsyncConnection.connect(dsn) as writer, await AsyncConnection.connect(dsn, autocommit=True) as eye:
-        await writer.execute("LOCK TABLE chunks IN ROW EXCLUSIVE MODE")
-        building = asyncio.create_task(indexes.tend())
-
-        async def waiting() -> object:
-            return (await (await eye.execute(_WAITS)).fetchone()) == (1,)
-
-        await until(waiting)
+    async with held_up(dsn, indexes) as building:
         building.cancel()
         with pytest.raises(asyncio.CancelledError):
             await building
-        await writer.rollback()
     assert await nearest(world, kb, towards(1), limit=1) == ["chunk 0"]
     (name,) = (await indexes.tend()).built
     assert await present(dsn) == {name: True}
