@@ -66,9 +66,19 @@ class CuttableWay:
                 near, _ = listener.accept()
             except OSError:
                 return
-            far = _reach(*self._target)
+            try:
+                far = _reach(*self._target)
+            except OSError:
+                _end(near)  # Where nobody listens any more, as behind a server that was killed.
+                continue
             with self._lock:
-                self._pairs += [near, far]
+                cut = listener is not self._listener
+                if not cut:
+                    self._pairs += [near, far]
+            if cut:
+                _end(near)
+                _end(far)
+                return
             threading.Thread(target=self._carry, args=(near, far), daemon=True).start()
             threading.Thread(target=self._carry, args=(far, near), kwargs={"back": True}, daemon=True).start()
 
