@@ -13,8 +13,8 @@ from stores.postgres.database import translated
 from tributary.domain.errors import DependencyUnavailable
 
 #: What the server is told beyond its defaults. Statements here take milliseconds and gain nothing from being compiled.
-#: An index is built by one process, which leaves the other cores to those who chat, and in memory: the
-#: centres of its lists are looked for there.
+#: An index is built by one process, which leaves the other cores to those who chat, and in memory: the centres of its
+#: lists are looked for there.
 _SETTINGS = {"jit": "off", "max_parallel_maintenance_workers": "0"}
 _BUILD_MEMORY_SHARE = 1 / 8
 _BUILD_MEMORY_MOST = 2 * 2**30

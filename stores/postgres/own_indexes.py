@@ -42,8 +42,11 @@ _REFUSALS = (psycopg.errors.InternalError_, psycopg.errors.ProgramLimitExceeded,
 
 _SETS = "SELECT * FROM vector_sets(%(smallest)s)"
 _MAY_BUILD = "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = 'chunks'::regclass"
-_MEMORY = "SELECT setting::bigint * 1024 FROM pg_settings WHERE name = 'maintenance_work_mem'"
-_BLOCKS = "SELECT pg_relation_size(%s::regclass) / current_setting('block_size')::bigint"
+#: What bounds the lists of an index: bytes to build it in, and the blocks of its table.
+_BOUNDS = """
+SELECT setting::bigint * 1024, pg_relation_size(%s::regclass) / current_setting('block_size')::bigint
+FROM pg_settings WHERE name = 'maintenance_work_mem'
+"""
 _EXISTING = """
 SELECT i.relname, x.indisvalid AND x.indisready, (
     SELECT option_value::integer FROM pg_options_to_table(i.reloptions) WHERE option_name = 'lists'
@@ -83,9 +86,8 @@ class VectorSet:
 
     @property
     def index_name(self) -> str:
-        """Of the index that it should have: the registered one while that fits."""
-        size = self._registered_size()
-        return self._name(size if size is not None and fits(size, self.vectors) else size_of(self.vectors))
+        """Of the index that it should have."""
+        return f"{self._stem()}_{self._size()}"
 
     @property
     def outgrown(self) -> bool:
@@ -94,10 +96,12 @@ class VectorSet:
 
     def lists(self, memory: int, blocks: int) -> int:
         """How many its index is built with. See `lists_of`."""
-        return lists_of(int(self.index_name.rpartition("_")[2]), self.dimension, memory=memory, blocks=blocks)
+        return lists_of(self._size(), self.dimension, memory=memory, blocks=blocks)
 
-    def _name(self, size: int) -> str:
-        return f"{self._stem()}_{size}"
+    def _size(self) -> int:
+        """The registered index's while that fits."""
+        size = self._registered_size()
+        return size if size is not None and fits(size, self.vectors) else size_of(self.vectors)
 
     def _stem(self) -> str:
         key = f"{self.organisation_id} {self.knowledge_base_id} {self.of_table} {self.model} {self.dimension}"
@@ -215,7 +219,6 @@ class PostgresOwnIndexes:
     async def _carry_out(
         self, connection: AsyncConnection[TupleRow], plan: Plan, existing: Mapping[str, Existing]
     ) -> Tended:
-        [(memory,)] = await _all(connection, _MEMORY)
         for each in plan.retire:
             await self._run(each, _UNREGISTER, each.parameters())
         for name in plan.drop:
@@ -224,9 +227,11 @@ class PostgresOwnIndexes:
         for each in plan.adopt:
             dropped += await self._succeed(connection, each, existing[each.index_name].lists)
         for each in plan.build:
-            [(blocks,)] = await _all(connection, _BLOCKS, (each.of_table,))
+            if each.index_name in self._refused:
+                continue
+            [(memory, blocks)] = await _all(connection, _BOUNDS, (each.of_table,))
             lists = each.lists(memory, blocks)
-            if each.index_name in self._refused or not await self._build(connection, each, lists):
+            if not await self._build(connection, each, lists):
                 continue
             gone = await self._succeed(connection, each, lists)
             dropped += gone

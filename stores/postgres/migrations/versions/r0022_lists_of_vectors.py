@@ -1,7 +1,8 @@
 """Indexes of large knowledge bases hold their vectors in lists of near ones, of which a search reads the nearest.
 
-Graphs of 100,000 and 1,000,000 vectors took a search two to ten times as long, found less, and took longer to build;
-docs/search-at-scale.md has the figures. Those that are there serve on until upkeep has built what follows them.
+Graphs of 100,000 and 1,000,000 vectors took a search five to ten times as long, the larger one found less, and they
+took longer to build; docs/search-at-scale.md has the figures. Those that are there serve on until upkeep has built what
+follows them.
 """
 
 from stores.postgres.migrations.sql import run
