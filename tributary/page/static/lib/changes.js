@@ -46,12 +46,16 @@ export function hear(kind, listener) {
 /** Whether something changed while nobody looked at this page: then it is read when somebody does. */
 let stale = false;
 
+/** Whether nobody looks at this page; whoever asks leaves its work to the moment when somebody does. */
+function unseen() {
+  if (document.visibilityState !== "hidden") return false;
+  stale = true;
+  return true;
+}
+
 /** @param {import("./events.js").ServerEvent} event */
 function tell({ event, data }) {
-  if (document.visibilityState === "hidden") {
-    stale = true;
-    return;
-  }
+  if (unseen()) return;
   if (event === "changed") listeners.get(data.kind)?.forEach((listener) => listener(data));
   if (event === "sync") listeners.forEach((each) => each.forEach((listener) => listener(null)));
 }
@@ -160,7 +164,7 @@ export function atMostEvery(milliseconds, work) {
         again = false;
         await work();
         await pause(milliseconds);
-      } while (again);
+      } while (again && !unseen());
     } finally {
       busy = false;
     }
