@@ -236,14 +236,14 @@ def test_of_a_thousand_conversations_some_are_drawn_and_all_are_found(visitor: V
     everything = [
         {"id": f"{9999 - number:04}", "botId": bot, "title": f"Number {number}", **times} for number in range(1000)
     ]
-    asked: list[int] = []
+    reached: list[int] = []
 
     def answer(route: Route) -> None:
         query = parse_qs(urlsplit(route.request.url).query)
         cursor, limit = query.get("cursor", [None])[0], int(query["limit"][0])
         begin = next((at + 1 for at, each in enumerate(everything) if each["id"] == cursor), 0)
         items = everything[begin : begin + limit]
-        asked.append(len(items))
+        reached.append(begin + len(items))
         more = begin + limit < len(everything)
         route.fulfill(json={"items": items, "nextCursor": items[-1]["id"] if more else None})
 
@@ -252,7 +252,7 @@ def test_of_a_thousand_conversations_some_are_drawn_and_all_are_found(visitor: V
     expect(listed(page)).to_have_count(100)
     page.get_by_role("button", name="Show older ones").click()
     expect(listed(page)).to_have_count(200)
-    assert sum(asked) < 500
+    assert max(reached) == 200
     page.get_by_label("Search conversations").press_sequentially("Number 999")
     expect(listed(page)).to_have_count(1)
     expect(listed(page)).to_contain_text(["Number 999"])
