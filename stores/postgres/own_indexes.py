@@ -20,7 +20,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.rows import TupleRow, tuple_row
 
 from stores.postgres.database import Database, translated
-from stores.postgres.vector_lists import fits, lists_of, size_of
+from stores.postgres.vector_lists import fits, head_of, lists_of, size_of
 from stores.protocols.indexes import Tended
 
 logger = logging.getLogger(__name__)
@@ -55,10 +55,12 @@ FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
 WHERE x.indrelid IN ('chunks'::regclass, 'chunk_images'::regclass) AND i.relname LIKE 'own\\_%'
 """
 _REGISTER = """
-INSERT INTO own_indexes (organisation_id, knowledge_base_id, of_table, model, dimension, name, lists, vectors)
-VALUES (%(organisation)s, %(knowledge_base)s, %(of_table)s, %(model)s, %(dimension)s, %(name)s, %(lists)s, %(vectors)s)
+INSERT INTO own_indexes (organisation_id, knowledge_base_id, of_table, model, dimension, head, name, lists, vectors)
+VALUES (%(organisation)s, %(knowledge_base)s, %(of_table)s, %(model)s, %(dimension)s, %(head)s, %(name)s, %(lists)s,
+        %(vectors)s)
 ON CONFLICT (organisation_id, knowledge_base_id, of_table, model)
-DO UPDATE SET name = EXCLUDED.name, lists = EXCLUDED.lists, vectors = EXCLUDED.vectors, built_at = now()
+DO UPDATE SET head = EXCLUDED.head, name = EXCLUDED.name, lists = EXCLUDED.lists, vectors = EXCLUDED.vectors,
+              built_at = now()
 """
 _UNREGISTER = """
 DELETE FROM own_indexes
@@ -87,7 +89,12 @@ class VectorSet:
     @property
     def index_name(self) -> str:
         """Of the index that it should have."""
-        return f"{self._stem()}_{self._size()}"
+        return f"{self._stem()}{self._kind()}_{self._size()}"
+
+    @property
+    def head(self) -> int | None:
+        """How many components of each vector its index holds; None: all."""
+        return head_of(self.dimension)
 
     @property
     def outgrown(self) -> bool:
@@ -96,7 +103,7 @@ class VectorSet:
 
     def lists(self, memory: int, blocks: int) -> int:
         """How many its index is built with. See `lists_of`."""
-        return lists_of(self._size(), self.dimension, memory=memory, blocks=blocks)
+        return lists_of(self._size(), self.head or self.dimension, memory=memory, blocks=blocks)
 
     def _size(self) -> int:
         """The registered index's while that fits."""
@@ -107,15 +114,18 @@ class VectorSet:
         key = f"{self.organisation_id} {self.knowledge_base_id} {self.of_table} {self.model} {self.dimension}"
         return f"own_{hashlib.sha256(key.encode()).hexdigest()[:32]}"
 
+    def _kind(self) -> str:
+        return f"_by{self.head}" if self.head else ""
+
     def _is_own(self, name: str) -> bool:
         return name.startswith(self._stem())
 
     def _registered_size(self) -> int | None:
         if self.registered is None or not self._is_own(self.registered):
             return None
-        # Graphs of earlier versions have none.
-        size = self.registered.removeprefix(self._stem()).removeprefix("_")
-        return int(size) if size else None
+        # Graphs of earlier versions have none, and of another kind none is followed.
+        size = self.registered.removeprefix(self._stem() + self._kind()).removeprefix("_")
+        return int(size) if size.isdecimal() else None
 
     def parameters(self, lists: int | None = None) -> dict[str, Any]:
         return {
@@ -124,6 +134,7 @@ class VectorSet:
             "of_table": self.of_table,
             "model": self.model,
             "dimension": self.dimension,
+            "head": self.head,
             "name": self.index_name,
             "lists": lists,
             "vectors": self.vectors,
@@ -279,20 +290,22 @@ class PostgresOwnIndexes:
 
 
 def _create(each: VectorSet, lists: int) -> sql.Composed:
-    """Its condition is the one that the searches of `nearest_chunks` and `nearest_images` name."""
+    """Its condition, and what it orders by, are those that the searches of `nearest_chunks` and `nearest_images`
+    name (`headed`)."""
     conditions = [
         sql.SQL("organisation_id = {}").format(sql.Literal(each.organisation_id)),
         sql.SQL("knowledge_base_id = {}").format(sql.Literal(each.knowledge_base_id)),
     ]
     if each.of_table == "chunk_images":
         conditions.append(sql.SQL("model = {}").format(sql.Literal(each.model)))
+    whole = sql.SQL("embedding::halfvec({})").format(sql.Literal(each.dimension))
+    head = sql.SQL("subvector({0}, 1, {1})::halfvec({1})").format(whole, sql.Literal(each.head))
     return sql.SQL(
-        "CREATE INDEX CONCURRENTLY {} ON {} USING ivfflat ((embedding::halfvec({})) halfvec_cosine_ops) "
-        "WITH (lists = {}) WHERE {}"
+        "CREATE INDEX CONCURRENTLY {} ON {} USING ivfflat (({}) halfvec_cosine_ops) WITH (lists = {}) WHERE {}"
     ).format(
         sql.Identifier(each.index_name),
         sql.Identifier(each.of_table),
-        sql.Literal(each.dimension),
+        head if each.head else whole,
         sql.Literal(lists),
         sql.SQL(" AND ").join(conditions),
     )

@@ -6,6 +6,10 @@ longer lie where the vectors do, and longer lists take longer. So an index is of
 
 import math
 
+#: Vectors of more dimensions lie in lists by so many of their first components: by those many models are trained to say
+#: most, and of others a quarter of 3,072 says enough to find what is then compared as a whole.
+HEAD = 768
+_LONG = 1_024
 #: Vectors in a list of an index that is built at its size; twice as many at the next one. Shorter lists mean more
 #: centres to compare, longer ones more vectors.
 SHORTEST = 64
@@ -32,10 +36,16 @@ def fits(size: int, vectors: int) -> bool:
     return size - 0.5 <= math.log2(max(1, vectors)) < size + 1.5
 
 
+def head_of(dimension: int) -> int | None:
+    """How many components an index holds of each vector; None: all."""
+    return HEAD if dimension > _LONG else None
+
+
 def lists_of(size: int, dimension: int, *, memory: int, blocks: int) -> int:
     """How many lists an index has.
 
     Args:
+        dimension: of what it holds of each vector.
         memory: bytes that may be used to build it. Looking for the centres takes the square of their number, and the
             extension refuses what does not fit.
         blocks: of the table. Where the knowledge base is a small part of it few of its vectors are sampled, and lists

@@ -215,7 +215,9 @@ def test_a_page_that_nobody_looks_at_reads_nothing_until_somebody_does(visitor: 
     look = "Object.defineProperty(document, 'visibilityState', { value: %r, configurable: true }); "
     look += "document.dispatchEvent(new Event('visibilitychange')); "
     # Reads that are under way when the page is left may end; those that begin later count.
-    count = "window.begun = []; const was = fetch; window.fetch = (...all) => (begun.push(String(all[0])), was(...all));"
+    count = (
+        "window.begun = []; const was = fetch; window.fetch = (...all) => (begun.push(String(all[0])), was(...all));"
+    )
     other.goto(f"{visitor.url}/#/chat")
     for each in (page, other):
         expect(each.get_by_label("Bot to ask")).to_contain_text("Ada")

@@ -1,6 +1,6 @@
 import pytest
 
-from stores.postgres.vector_lists import MOST, SHORTEST, fits, lists_of, size_of
+from stores.postgres.vector_lists import MOST, SHORTEST, fits, head_of, lists_of, size_of
 
 GIGABYTE = 2**30
 #: Without bounds.
@@ -56,3 +56,7 @@ def test_a_small_part_of_a_large_table_has_as_many_lists_as_it_has_samples_for()
 
 def test_a_large_part_of_a_large_table_has_them_all() -> None:
     assert lists_of(size_of(1_000_000), 384, memory=PLENTY, blocks=2_000_000) == 8_192
+
+
+def test_only_long_vectors_lie_in_lists_by_their_heads() -> None:
+    assert [head_of(dimension) for dimension in (384, 768, 1_024, 1_536, 3_072)] == [None, None, None, 768, 768]
