@@ -1,13 +1,18 @@
 """The statements of the knowledge graph on Neo4j. Names reach them as parameters only, and each names organisation and
 knowledge base."""
 
+import re
+from functools import cache
+
 from stores.graph_records import LOOK_AROUND
 from stores.graph_search import MENTIONS as MOST_MENTIONS
 from stores.walking import FAN_OUT
 
 #: How much of an entity's surroundings is written out beside it (`WRITE_OUT`): relations, those of them that a walk
-#: takes, and passages. Whoever changes one takes another label than `KgReadable`, so that all of it is written again.
+#: takes, and passages. Whoever changes one takes another label than `KgLegible`, so that all of it is written again.
 WIDTHS = {"sides": LOOK_AROUND, "walked": FAN_OUT, "passages": MOST_MENTIONS}
+
+_OWN = re.compile(r"\$(?!org\b|kb\b)(\w+)")
 
 # Documents of a knowledge base share entities: their graph changes queue up at this node, so that sums stay exact and
 # two writers never wait for each other's locks in turn.
@@ -43,8 +48,16 @@ FORGET_NAMES = """
 MATCH (n:KgName)-[r:KG_NAMES {document: $document}]->() WHERE n.org = $org AND n.kb = $kb
 WITH n, collect(r) AS gone
 FOREACH (r IN gone | DELETE r)
-WITH n WHERE NOT EXISTS { (n)-[:KG_NAMES]->() }
-DELETE n
+WITH n, EXISTS { (n)-[:KG_NAMES]->() } AS used
+CALL {
+    WITH n, used
+    WITH n WHERE used AND coalesce(size(n.entities), 2) > 1
+    MATCH (n)-[:KG_NAMES]->(e)
+    WITH DISTINCT e.id AS id ORDER BY id
+    RETURN collect(id) AS ids
+}
+FOREACH (kept IN CASE WHEN ids <> [] THEN [n] ELSE [] END | SET kept.entities = ids)
+FOREACH (gone IN CASE WHEN used THEN [] ELSE [n] END | DELETE gone)
 """
 
 # --- putting a document in
@@ -131,12 +144,14 @@ SET e.documents = documents, e.mentions = mentions, e.name = name, e.type = type
     e.degree = COUNT { (e)-[:KG_RELATION]->() } + COUNT { (e)<-[:KG_RELATION]-() } - COUNT { (e)-[:KG_RELATION]->(e) }
 """
 
-# What walks read of an entity, as texts with a blank behind each field (`stores.graph_texts`): Neo4j takes a property
-# many times quicker than the relationships that it is made of. The heaviest relations and the first passages come from
-# indexes by rank, without a look at the rest: Neo4j reads an index in its order only when the order is asked for from
-# its first property on. The node is written to first, so that its relations are read when others are done with it.
+# What searches read of an entity, most as texts with a blank behind each field (`stores.graph_texts`): Neo4j takes
+# a property many times quicker than the relationships that it is made of. The heaviest relations and the first passages
+# come from indexes by rank, without a look at the rest: Neo4j reads an index in its order only when the order is asked
+# for from its first property on. The node is written to first, so that its relations are read when others are done with
+# it. A name has a relationship for each document that uses it, so a hub's name has thousands, nearly all to the entity
+# whose key it is: they are followed only where their number, which Neo4j knows, tells that there are others too.
 _WRITE_OUT = """
-SET e:KgReadable, e.backwards = reverse(e.key)
+SET e:KgLegible, e.backwards = reverse(e.key)
 WITH e, e.id AS id
 CALL {
     WITH id
@@ -162,6 +177,37 @@ CALL {
     RETURN reduce(text = '', passage IN passages | text + passage) AS passages
 }
 SET e.sides = nearest, e.further = further, e.passages = passages
+WITH e
+CALL {
+    WITH e
+    MATCH (n:KgName {kb: e.kb, key: e.key})
+    RETURN n
+    UNION
+    WITH e
+    WITH e WHERE COUNT { (e)<-[:KG_NAMES]-() } > COUNT { (e)<-[:KG_SAYS]-() }
+    MATCH (n:KgName)-[:KG_NAMES]->(e)
+    RETURN n
+}
+CALL {
+    WITH e, n
+    WITH e, n, n.key = e.key AND COUNT { (n)-[:KG_NAMES]->() } = COUNT { (e)<-[:KG_SAYS]-() } AS alone
+    CALL {
+        WITH e, alone
+        WITH e WHERE alone
+        RETURN e.id AS id
+        UNION
+        WITH n, alone
+        WITH n WHERE NOT alone
+        MATCH (n)-[:KG_NAMES]->(other)
+        RETURN other.id AS id
+    }
+    WITH id ORDER BY id
+    RETURN collect(id) AS ids
+}
+SET n.entities = ids
+WITH e, n.key AS name ORDER BY name
+WITH e, collect(name) AS names
+SET e.aliases = [name IN names WHERE name <> e.key]
 """
 WRITE_OUT = f"""
 UNWIND $ids AS id
@@ -169,9 +215,9 @@ MATCH (e:KgEntity {{id: id}}) WHERE e.org = $org AND e.kb = $kb
 {_WRITE_OUT}
 """
 # What graphs of earlier versions lack. Both numbers are known without a look at the nodes.
-INCOMPLETE = "RETURN COUNT { MATCH (e:KgReadable) } < COUNT { MATCH (e:KgEntity) } AS incomplete"
+INCOMPLETE = "RETURN COUNT { MATCH (e:KgLegible) } < COUNT { MATCH (e:KgEntity) } AS incomplete"
 COMPLETE = f"""
-MATCH (e:KgEntity) WHERE NOT e:KgReadable
+MATCH (e:KgEntity) WHERE NOT e:KgLegible
 CALL {{
     WITH e
     {_WRITE_OUT}
@@ -185,23 +231,13 @@ EMPTY_BASE = tuple(
 )
 
 # --- searching. Each statement gives one row with a list, `found`: the driver takes longer over a row than Neo4j does.
-# A name has a relationship for each document that uses it, so a hub's name has thousands, nearly all to the entity
-# whose key it is: they are followed only where their number, which Neo4j knows, tells that there are others too.
+# Whom a name names, and what else an entity is called, stand in both: see `WRITE_OUT`.
 NAMED = """
 UNWIND $names AS name
-MATCH (n:KgName {kb: $kb, key: name[0]}) WHERE n.org = $org
-OPTIONAL MATCH (own:KgEntity {id: name[1]}) WHERE own.org = $org AND own.kb = $kb
-CALL {
-    WITH own
-    WITH own WHERE own IS NOT NULL
-    RETURN own AS e
-    UNION
-    WITH n, own
-    WITH n, own WHERE own IS NULL OR COUNT { (n)-[:KG_NAMES]->() } > COUNT { (own)<-[:KG_SAYS]-() }
-    MATCH (n)-[:KG_NAMES]->(e:KgEntity) WHERE e.org = $org AND e.kb = $kb
-    RETURN DISTINCT e
-}
-RETURN collect(DISTINCT [name[0], e.id, e.mentions]) AS found
+MATCH (n:KgName {kb: $kb, key: name}) WHERE n.org = $org
+UNWIND n.entities AS id
+MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
+RETURN collect([name, id, e.mentions]) AS found
 """
 _ALIKE = """
     WITH part
@@ -231,23 +267,11 @@ RETURN collect([chunk, e.id, e.mentions, m.starts, m.ends, m.subjects]) AS found
 NAMESAKES = """
 UNWIND $ids AS id
 MATCH (e:KgEntity {id: id}) WHERE e.org = $org AND e.kb = $kb
-CALL {
-    WITH e
-    MATCH (n:KgName {kb: $kb, key: e.key}) WHERE n.org = $org
-    RETURN n
-    UNION
-    WITH e
-    WITH e WHERE COUNT { (e)<-[:KG_NAMES]-() } > COUNT { (e)<-[:KG_SAYS]-() }
-    MATCH (n:KgName)-[:KG_NAMES]->(e) WHERE n.org = $org AND n.kb = $kb AND n.key <> e.key
-    RETURN DISTINCT n LIMIT $limit
-}
-CALL {
-    WITH e, n
-    WITH e, n WHERE n.key <> e.key OR COUNT { (n)-[:KG_NAMES]->() } > COUNT { (e)<-[:KG_SAYS]-() }
-    MATCH (n)-[:KG_NAMES]->(other:KgEntity) WHERE other.id <> e.id
-    RETURN DISTINCT other LIMIT $limit
-}
-RETURN collect(DISTINCT [id, other.id]) AS found
+UNWIND [e.key] + coalesce(e.aliases[..$limit], []) AS name
+MATCH (n:KgName {kb: $kb, key: name}) WHERE n.org = $org AND size(n.entities) > 1
+UNWIND n.entities[..$limit + 1] AS other
+WITH DISTINCT id, other WHERE other <> id
+RETURN collect([id, other]) AS found
 """
 # What a walk reads of an entity stands in it as text: see `WRITE_OUT`. An earlier version that still writes leaves it
 # out, until the next start.
@@ -293,6 +317,17 @@ CALL {
 }
 RETURN [known, stated] AS found
 """
+
+
+@cache
+def together(*statements: str) -> str:
+    """One statement for several of those that search: its `found` is a list of what each finds. The parameters of each
+    carry its place as a suffix (`$ids_0`), but for organisation and knowledge base, which are the same."""
+    places = range(len(statements))
+    own = [_OWN.sub(rf"$\1_{n}", statements[n]) for n in places]
+    parts = (f"CALL {{ CALL {{ {own[n]} }} RETURN found AS found_{n} }}" for n in places)
+    return f"{' '.join(parts)} RETURN [{', '.join(f'found_{n}' for n in places)}] AS found"
+
 
 # --- document by document
 KNOWLEDGE_BASES = "MATCH (b:KgBase) WHERE b.org = $org RETURN b.kb AS id ORDER BY id"

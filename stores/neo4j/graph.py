@@ -1,7 +1,8 @@
 """The knowledge graph on Neo4j: the reader, with all else that an engine does."""
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from stores.bridging import Mention, SeedMention
@@ -10,7 +11,7 @@ from stores.graph_texts import read_mentions, read_sides, read_stated
 from stores.misspelling import Alike, Parts
 from stores.neo4j import cypher
 from stores.neo4j.database import Neo4jDatabase
-from stores.neo4j.graph_writing import Neo4jGraphWriter, entity_id, place_of
+from stores.neo4j.graph_writing import Neo4jGraphWriter, place_of
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.protocols.graph_engines import GraphGround
 from stores.walking import FAN_OUT, Bounds, Named, Neighbourhood, Way
@@ -45,8 +46,8 @@ class Neo4jGraph(Neo4jGraphWriter):
 
 
 class Neo4jGraphSource:
-    """`GraphSource` of a knowledge base. Each question is a transaction of its own: several in one would see no more
-    of one state of the graph, and could not be asked at once."""
+    """`GraphSource` of a knowledge base. Questions that are asked at the same moment go out as one statement: the way
+    to Neo4j and back takes longer than most answers."""
 
     def __init__(
         self, database: Neo4jDatabase, ground: GraphGround, organisation_id: UUID, knowledge_base_id: UUID
@@ -56,10 +57,10 @@ class Neo4jGraphSource:
         self._organisation_id = organisation_id
         self._knowledge_base_id = knowledge_base_id
         self._place = place_of(organisation_id, knowledge_base_id)
+        self._asked: list[_Question] = []
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
-        names = [[key, entity_id(self._knowledge_base_id, key)] for key in keys]
-        found = await self._found(cypher.NAMED, names=names)
+        found = await self._found(cypher.NAMED, names=list(keys))
         return [Named(identifier, key, mentions) for key, identifier, mentions in found]
 
     async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
@@ -121,5 +122,39 @@ class Neo4jGraphSource:
         return frozenset(chunk_ids) - {str(each) for each in present}
 
     async def _found(self, statement: str, **parameters: Any) -> Any:
-        [row] = await self._database.ask(statement, **self._place, **parameters)
-        return row["found"]
+        question = _Question(statement, parameters, asyncio.get_running_loop().create_future())
+        self._asked.append(question)
+        # By now whoever asks at the same moment has asked, too, and the first of them takes all.
+        await asyncio.sleep(0)
+        if self._asked and self._asked[0] is question:
+            asked, self._asked = self._asked, []
+            await self._answer(asked)
+        return await question.answer
+
+    async def _answer(self, asked: "Sequence[_Question]") -> None:
+        """Asks Neo4j once. An error is each question's; whoever is cancelled meanwhile waits for no answer."""
+        statement = cypher.together(*(each.statement for each in asked))
+        parameters = {f"{name}_{n}": value for n, each in enumerate(asked) for name, value in each.parameters.items()}
+        try:
+            [row] = await self._database.ask(statement, **self._place, **parameters)
+        except BaseException as error:
+            waiting = [each.answer for each in asked if not each.answer.done()]
+            for answer in waiting:
+                if isinstance(error, Exception):
+                    answer.set_exception(error)
+                else:
+                    answer.cancel()
+            if not isinstance(error, Exception):
+                raise
+        else:
+            for each, found in zip(asked, row["found"], strict=True):
+                if not each.answer.done():
+                    each.answer.set_result(found)
+
+
+class _Question(NamedTuple):
+    """A statement that waits for others to go out with it."""
+
+    statement: str
+    parameters: Mapping[str, Any]
+    answer: asyncio.Future[Any]

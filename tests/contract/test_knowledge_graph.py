@@ -257,6 +257,22 @@ async def test_nothing_of_a_removed_document_is_left_in_a_shared_entity(world: W
     assert await ask(world, kb, "Lutetia") == GraphFindings()
 
 
+async def test_a_name_means_all_who_are_called_so_as_long_as_a_document_says_it(world: World) -> None:
+    kb = await world.knowledge_base()
+    called_so = said(("Jaguar Cars", "builds in", "Coventry"), aliases={"Jaguar Cars": "Jaguar"})
+    await tell(world, kb, said(("Jaguar", "hunts in", "Brazil")))
+    first, _ = await tell(world, kb, called_so)
+    second, _ = await tell(world, kb, called_so)
+    await tell(world, kb, said(("Jaguar Cars", "belongs to", "Tata")))
+    both = {"Jaguar", "Brazil", "Jaguar Cars", "Coventry", "Tata"}
+    assert set(names(await ask(world, kb, "Jaguar"))) == both
+    await world.graph.remove_document(world.organisation_id, kb.id, first.id)
+    assert set(names(await ask(world, kb, "Jaguar"))) == both, "the second document still says it"
+    await tell_again(world, second, said(("Jaguar Cars", "builds in", "Coventry")))
+    assert set(names(await ask(world, kb, "Jaguar"))) == {"Jaguar", "Brazil"}
+    assert set(names(await ask(world, kb, "Jaguar Cars"))) == {"Jaguar Cars", "Coventry", "Tata"}
+
+
 async def test_a_relation_that_two_documents_state_survives_one(world: World) -> None:
     kb = await world.knowledge_base()
     first, _ = await tell(world, kb, said(("Paris", "lies in", "France")))
