@@ -124,9 +124,9 @@ class Neo4jGraphSource:
     async def _found(self, statement: str, **parameters: Any) -> Any:
         question = _Question(statement, parameters, asyncio.get_running_loop().create_future())
         self._asked.append(question)
-        # By now whoever asks at the same moment has asked, too, and the first of them takes all.
+        # By now whoever asks at the same moment has asked, too, and the first to go on takes all.
         await asyncio.sleep(0)
-        if self._asked and self._asked[0] is question:
+        if question in self._asked:
             asked, self._asked = self._asked, []
             await self._answer(asked)
         return await question.answer
@@ -137,19 +137,18 @@ class Neo4jGraphSource:
         parameters = {f"{name}_{n}": value for n, each in enumerate(asked) for name, value in each.parameters.items()}
         try:
             [row] = await self._database.ask(statement, **self._place, **parameters)
-        except BaseException as error:
-            waiting = [each.answer for each in asked if not each.answer.done()]
-            for answer in waiting:
-                if isinstance(error, Exception):
-                    answer.set_exception(error)
-                else:
-                    answer.cancel()
-            if not isinstance(error, Exception):
-                raise
+        except Exception as error:  # noqa: BLE001 - it is raised where each waits for its answer
+            for each in asked:
+                if not each.answer.done():
+                    each.answer.set_exception(error)
         else:
             for each, found in zip(asked, row["found"], strict=True):
                 if not each.answer.done():
                     each.answer.set_result(found)
+        finally:
+            # Has an effect only where the statement was cancelled.
+            for each in asked:
+                each.answer.cancel()
 
 
 class _Question(NamedTuple):

@@ -56,3 +56,10 @@ async def graph_world(graph_place: tuple[str | None, Neo4jServer | None]) -> Asy
     """The stores of knowledge bases with each engine of the knowledge graph: everything that promises its contract."""
     async with open_world(*graph_place) as world:
         yield world
+
+
+@pytest.fixture
+async def neo4j_world(neo4j: Neo4jServer, shared_dsn: str) -> AsyncIterator[World]:
+    """The stores of knowledge bases on PostgreSQL, their graphs on Neo4j."""
+    async with open_world(shared_dsn, neo4j) as world:
+        yield world

@@ -12,7 +12,7 @@ from stores.neo4j.graph import Neo4jGraphSource
 from stores.postgres.graph_ground import PostgresGraphGround
 from tests.support.graph_drafts import said, tell
 from tests.support.neo4j import Neo4jServer
-from tests.support.worlds import World, neo4j_database, open_world
+from tests.support.worlds import World, neo4j_database
 from tributary.domain.errors import DependencyUnavailable
 
 
@@ -32,12 +32,6 @@ class Watched(Neo4jDatabase):
 
 
 @pytest.fixture
-async def world(neo4j: Neo4jServer, shared_dsn: str) -> AsyncIterator[World]:
-    async with open_world(shared_dsn, neo4j) as world:
-        yield world
-
-
-@pytest.fixture
 async def database(neo4j: Neo4jServer) -> AsyncIterator[Watched]:
     behind = neo4j_database(neo4j)
     yield Watched(behind)
@@ -48,10 +42,10 @@ def source_of(world: World, kb_id: UUID, database: Neo4jDatabase) -> Neo4jGraphS
     return Neo4jGraphSource(database, PostgresGraphGround(world.database), world.organisation_id, kb_id)
 
 
-async def test_each_gets_its_own_answer_from_one_statement(world: World, database: Watched) -> None:
-    kb = await world.knowledge_base()
-    _, [chunk] = await tell(world, kb, said(("Paris", "lies in", "France")))
-    source = source_of(world, kb.id, database)
+async def test_each_gets_its_own_answer_from_one_statement(neo4j_world: World, database: Watched) -> None:
+    kb = await neo4j_world.knowledge_base()
+    _, [chunk] = await tell(neo4j_world, kb, said(("Paris", "lies in", "France")))
+    source = source_of(neo4j_world, kb.id, database)
     named, mentioned, none = await asyncio.gather(
         source.named(["paris", "rome"]), source.mentioned_by([str(chunk)]), source.named(["rome"])
     )
@@ -61,19 +55,21 @@ async def test_each_gets_its_own_answer_from_one_statement(world: World, databas
     assert none == []
 
 
-async def test_a_question_after_the_answer_is_a_statement_of_its_own(world: World, database: Watched) -> None:
-    kb = await world.knowledge_base()
-    await tell(world, kb, said(("Paris", "lies in", "France")))
-    source = source_of(world, kb.id, database)
+async def test_a_question_after_the_answer_is_a_statement_of_its_own(neo4j_world: World, database: Watched) -> None:
+    kb = await neo4j_world.knowledge_base()
+    await tell(neo4j_world, kb, said(("Paris", "lies in", "France")))
+    source = source_of(neo4j_world, kb.id, database)
     assert await source.named(["paris"]) == await source.named(["paris"])
     assert database.asked == 2
 
 
 @pytest.mark.parametrize("cancelled", [0, 1])
-async def test_nobody_waits_for_ever_when_another_gives_up(world: World, database: Watched, cancelled: int) -> None:
-    kb = await world.knowledge_base()
-    await tell(world, kb, said(("Paris", "lies in", "France")))
-    source = source_of(world, kb.id, database)
+async def test_nobody_waits_for_ever_when_another_gives_up(
+    neo4j_world: World, database: Watched, cancelled: int
+) -> None:
+    kb = await neo4j_world.knowledge_base()
+    await tell(neo4j_world, kb, said(("Paris", "lies in", "France")))
+    source = source_of(neo4j_world, kb.id, database)
     database.free.clear()
     questions = [asyncio.create_task(source.named([key])) for key in ("paris", "france")]
     while not database.asked:
@@ -92,9 +88,24 @@ async def test_nobody_waits_for_ever_when_another_gives_up(world: World, databas
     assert await source.named(["paris"]), "and the next question is asked"
 
 
-async def test_an_error_is_that_of_each_who_asked(world: World, neo4j: Neo4jServer) -> None:
+async def test_a_question_is_asked_when_the_one_before_it_gives_up_at_once(
+    neo4j_world: World, database: Watched
+) -> None:
+    kb = await neo4j_world.knowledge_base()
+    await tell(neo4j_world, kb, said(("Paris", "lies in", "France")))
+    source = source_of(neo4j_world, kb.id, database)
+    first, second = [asyncio.create_task(source.named([key])) for key in ("paris", "france")]
+    await asyncio.sleep(0)
+    assert first.cancel()
+    assert not database.asked
+    async with asyncio.timeout(30):
+        assert await second
+    assert first.cancelled()
+
+
+async def test_an_error_is_that_of_each_who_asked(neo4j_world: World, neo4j: Neo4jServer) -> None:
     away = Neo4jDatabase("bolt://127.0.0.1:1", username=neo4j.username, password=neo4j.password)
-    source = source_of(world, uuid4(), away)
+    source = source_of(neo4j_world, uuid4(), away)
     outcomes = await asyncio.gather(source.named(["paris"]), source.mentioned_by(["x"]), return_exceptions=True)
     assert [type(each) for each in outcomes] == [DependencyUnavailable] * 2
     await away.close()
