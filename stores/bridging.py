@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from stores.protocols.graph import SeedPassage
 from tributary.text.sentences import sentence_spans
-from tributary.text.words import keys
+from tributary.text.words import STEM_MARK, keys, terms
 
 #: What a passage counts that only names an entity too, beside one that is about it.
 NAMED_TOO = 0.5
@@ -67,17 +67,19 @@ class Bridge:
 
 def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[SeedMention]) -> dict[str, Bridge]:
     """The entities that lead on from the seeds, the strongest first."""
-    asked = frozenset(keys(query))
+    asked = _Asked(query)
     readings = {str(seed.chunk_id): _Reading(asked, seed) for seed in seeds}
-    for each in mentions:
-        readings[each.chunk_id].note(each)
+    # All are noted before one is read: a sentence that names many is a list for each of them.
+    sentences = [readings[each.chunk_id].note(each) for each in mentions]
     own = {(each.chunk_id, each.entity_id) for each in mentions if each.subject}
     counts: dict[str, int] = {}
     strengths: dict[str, dict[str, float]] = {}
-    for each in mentions:
+    for each, sentence in zip(mentions, sentences, strict=True):
         counts[each.entity_id] = each.mentions
         known = strengths.setdefault(each.entity_id, {})
-        known[each.chunk_id] = max(known.get(each.chunk_id, 0.0), readings[each.chunk_id].strength(each.start))
+        strength = readings[each.chunk_id].strength(sentence)
+        if strength >= known.get(each.chunk_id, 0.0):
+            known[each.chunk_id] = strength
     bridges = {}
     for entity, known in strengths.items():
         leads = {chunk_id: strength for chunk_id, strength in known.items() if (chunk_id, entity) not in own}
@@ -99,33 +101,52 @@ def widen(bridges: Mapping[str, Bridge], namesakes: Iterable[tuple[str, str]]) -
 class _Reading:
     """A seeding passage, read for what the question asks."""
 
-    def __init__(self, asked: frozenset[str], seed: SeedPassage) -> None:
+    def __init__(self, asked: "_Asked", seed: SeedPassage) -> None:
         self._seed = seed
         self._asked = asked
-        self._above = frozenset(keys(seed.above))
+        self._above = asked.said_in(seed.above)
         self._sentences = sentence_spans(seed.text)
-        self._shares: dict[int, float] = {}
+        self._starts = [seed.start + start for start, _ in self._sentences]
         self._named: dict[int, set[str]] = {}
+        self._strengths: dict[int, float] = {}
 
-    def note(self, mention: SeedMention) -> None:
-        """Takes in a name, to know which sentences are lists."""
-        self._named.setdefault(self._sentence(mention.start), set()).add(mention.entity_id)
+    def note(self, mention: SeedMention) -> int:
+        """Takes in a name, to know which sentences are lists; the number of the name's sentence, or -1."""
+        number = bisect_right(self._starts, mention.start) - 1
+        named = self._named.get(number)
+        if named is None:
+            named = self._named[number] = set()
+        named.add(mention.entity_id)
+        return number
 
-    def _sentence(self, start: int) -> int:
-        return bisect_right(self._sentences, start - self._seed.start, key=lambda span: span[0]) - 1
+    def strength(self, number: int) -> float:
+        """How strongly a name in this sentence leads on. Half of the question's words around it count far more than
+        half of all: the other half asks about what comes next. A list speaks little of each name."""
+        known = self._strengths.get(number)
+        if known is None:
+            known = self._strengths[number] = self._read(number)
+        return known
 
-    def strength(self, start: int) -> float:
-        """How strongly a name at this offset of the document leads on. Half of the question's words around it count
-        far more than half of all: the other half asks about what comes next. A list speaks little of each name."""
-        number = self._sentence(start)
-        if number < 0 or not self._asked:
+    def _read(self, number: int) -> float:
+        if number < 0 or not self._asked.keys:
             return self._seed.weight
-        if number not in self._shares:
-            first, behind = self._sentences[number]
-            said = self._above.union(keys(self._seed.text[first:behind]))
-            self._shares[number] = len(self._asked & said) / len(self._asked)
-        apart = min(1.0, LIST / len(self._named.get(number, (None,))))
-        return self._seed.weight * math.sqrt(self._shares[number]) * apart
+        start, end = self._sentences[number]
+        said = self._above | self._asked.said_in(self._seed.text[start:end])
+        share = len(said) / len(self._asked.keys)
+        return self._seed.weight * math.sqrt(share) * min(1.0, LIST / len(self._named[number]))
+
+
+class _Asked:
+    """The keys of a question."""
+
+    def __init__(self, query: str) -> None:
+        self.keys = frozenset(keys(query))
+        self._stems_alone = all(key[0] == STEM_MARK for key in self.keys)
+
+    def said_in(self, text: str) -> frozenset[str]:
+        """Those that a text has as well."""
+        # Terms hold all stems that keys hold, and are found sooner.
+        return self.keys.intersection(terms(text) if self._stems_alone else keys(text))
 
 
 def most_by_name(bridge: Bridge) -> float:

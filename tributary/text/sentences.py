@@ -10,11 +10,16 @@ from tributary.text.words import is_stopword
 
 # Closing quotes and brackets, and the number of a footnote, belong to the sentence before them.
 _CLOSING = r"(?:[\"'”’»›)\]}」』）】》〉＂＇]|[ \u00a0\u202f]»|\[\d{1,3}\])*+"
+# Say it by themselves.
+_MARKS = "。！？｡؟۔।॥።፧။។៕։‼⁇⁈⁉"
 # Possessive, and never begun in the middle of a row of marks: a line of a million points takes no longer than others.
+# What may come first is one class before all alternatives, since a text is looked through far faster for such a one.
 _END = re.compile(
-    rf"[。！？｡؟۔।॥።፧။។៕։‼⁇⁈⁉]++{_CLOSING}"  # say it by themselves
-    rf"|(?<!．)．++{_CLOSING}(?!\d)"
-    rf"|(?<![.!?…])[.!?…]++{_CLOSING}(?=\s|$)"  # say it before a space
+    rf"[{_MARKS}．.!?…](?:"
+    rf"(?<=[{_MARKS}])[{_MARKS}]*+{_CLOSING}"
+    rf"|(?<=．)(?<!．．)．*+{_CLOSING}(?!\d)"
+    rf"|(?<=[.!?…])(?<![.!?…][.!?…])[.!?…]*+{_CLOSING}(?=\s|$)"  # say it before a space
+    r")"
 )
 _NEXT = re.compile(r"\s*[\"'“„‘«‹(\[¿¡「『]{0,3}")
 _LAST_WORD = re.compile(r"[^\s\"'“„‘«(\[]+$")

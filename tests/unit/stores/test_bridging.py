@@ -109,3 +109,15 @@ def test_a_list_of_names_leads_on_by_each_of_them_less() -> None:
 def test_what_a_name_says_at_most_is_what_it_says_for_a_passage_that_is_no_seed(mentions: int) -> None:
     bridge = Bridge(mentions, 1.0, {A: 0.4, B: 0.9})
     assert led_to({"e": bridge}, [Mention("e", C, C, False)]).get(C, 0.0) == pytest.approx(most_by_name(bridge))
+
+
+def test_a_question_of_words_that_have_no_stem_is_found_as_said() -> None:
+    seed = SeedPassage(UUID(A), 1.0, "Burton counted 4711 of them. Ebert counted 42.")
+    bridges = find_bridges("4711?", [seed], [names("burton", 0), names("ebert", 29)])
+    assert {entity: bridge.strength for entity, bridge in bridges.items()} == {"burton": 1.0}
+
+
+def test_an_entity_that_is_named_twice_leads_on_by_the_sentence_that_says_more() -> None:
+    mentions = [names("burton", 49), names("burton"), names("burton", 49)]
+    [bridge] = find_bridges("who directed the film?", [SeedPassage(UUID(A), 1.0, TEXT)], mentions).values()
+    assert bridge.leads == {A: 1.0}
