@@ -103,7 +103,13 @@ def build_retrieval_graph(
     branch(
         "search_images",
         partial(
-            search_images, caller=caller, search=search, knowledge=knowledge, blobs=ports.blobs, images=ports.images
+            search_images,
+            caller=caller,
+            questions=questions,
+            search=search,
+            knowledge=knowledge,
+            blobs=ports.blobs,
+            images=ports.images,
         ),
         degrade_images,
         destinations=("search_graph",),

@@ -79,6 +79,7 @@ async def search_images(
     runtime: Runtime[Context],
     *,
     caller: CallerOf,
+    questions: QuestionSearch,
     search: ChunkSearch,
     knowledge: KnowledgeReader,
     blobs: BlobStore,
@@ -87,9 +88,8 @@ async def search_images(
     """The attached pictures against the knowledge base's. What they find seeds the graph branch, which therefore runs
     behind this one when a message brings pictures."""
     organisation, base = caller(runtime), task["knowledgeBase"]
-    pictures = await asyncio.gather(*(blobs.get(key) for key in task["plan"]["images"]))
     embedder = images.image_embedder(base["embedding"])
-    vectors = await embedder.embed_images(pictures)
+    vectors = await questions.picture_vectors(task["plan"], embedder, blobs)
     hits = await find_pictures(
         organisation,
         UUID(base["id"]),

@@ -1,4 +1,5 @@
-"""Work that the branches of one turn need alike, done once: the question's vector, and what the texts say to it."""
+"""Work that the branches of one turn need alike, done once: the vectors of the question and of its pictures, and what
+the texts say to it."""
 
 import asyncio
 import time
@@ -9,9 +10,10 @@ from uuid import UUID
 from nodes.retrieval.query import recent_text
 from nodes.retrieval.question_vectors import QueryEmbedding, question_vector
 from nodes.retrieval.state import KnowledgeBaseRef, SearchPlan
+from stores.protocols.blobs import BlobStore
 from stores.protocols.search import ChunkSearch, Judgement
 from tributary.domain.retrieval import Hit
-from tributary.models.protocols import Vectors
+from tributary.models.protocols import ImageEmbedder, Vectors
 
 T = TypeVar("T")
 
@@ -80,6 +82,12 @@ class QuestionSearch:
             plan, ("question vector", embedding), lambda: question_vector(plan, embedding, self._queries)
         )
 
+    async def picture_vectors(self, plan: SearchPlan, embedder: ImageEmbedder, blobs: BlobStore) -> Vectors:
+        """The vectors of the attached pictures, a row each: one call for all knowledge bases of the same space."""
+        return await self._shared.once(
+            plan, ("picture vectors", embedder.name), lambda: _embedded(plan["images"], embedder, blobs)
+        )
+
     async def hits(self, organisation_id: UUID, plan: SearchPlan, base: KnowledgeBaseRef) -> Sequence[Hit]:
         """The best `POOL` chunks of one knowledge base, by vector and words."""
         return (await self._judgement(organisation_id, plan, base)).hits
@@ -109,3 +117,7 @@ class QuestionSearch:
     def forget(self, plan: SearchPlan) -> None:
         """The run has what it needs."""
         self._shared.forget(plan)
+
+
+async def _embedded(keys: Sequence[str], embedder: ImageEmbedder, blobs: BlobStore) -> Vectors:
+    return await embedder.embed_images(await asyncio.gather(*map(blobs.get, keys)))

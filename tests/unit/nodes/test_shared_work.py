@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
+import numpy as np
 import pytest
 
 from nodes.retrieval.sharing import QuestionSearch, SharedWork
@@ -183,3 +184,37 @@ def test_runs_on_other_event_loops_do_their_own_work() -> None:
     asyncio.run(once())
     asyncio.run(once())
     assert done == ["work"] * 2
+
+
+class Seen:
+    """A blob store and an image embedder that count what they are asked for."""
+
+    name, dimension = "test/images", 8
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.embedded: list[Sequence[bytes]] = []
+
+    async def get(self, key: str) -> bytes:
+        self.read.append(key)
+        return key.encode()
+
+    async def embed_images(self, images: Sequence[bytes]) -> Vectors:
+        self.embedded.append(images)
+        return np.stack([towards(1 + each) for each in range(len(images))])
+
+
+async def test_pictures_are_read_and_embedded_once_for_all_knowledge_bases(questions: QuestionSearch) -> None:
+    run, seen = plan() | {"images": ["one", "two"]}, Seen()
+    asked: Any = (questions.picture_vectors(run, seen, seen) for _ in range(3))  # type: ignore[arg-type]
+    vectors = await asyncio.gather(*asked)
+    assert (seen.read, seen.embedded) == (["one", "two"], [[b"one", b"two"]])
+    assert [each.tolist() for each in vectors] == 3 * [[towards(1).tolist(), towards(2).tolist()]]
+
+
+async def test_pictures_are_embedded_for_each_space(questions: QuestionSearch) -> None:
+    run, seen, other = plan() | {"images": ["one"]}, Seen(), Seen()
+    other.name = "test/others"
+    for each in (seen, other):
+        await questions.picture_vectors(run, each, each)  # type: ignore[arg-type]
+    assert seen.embedded == other.embedded == [[b"one"]]
