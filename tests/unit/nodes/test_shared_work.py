@@ -201,7 +201,7 @@ class Seen:
 
     async def embed_images(self, images: Sequence[bytes]) -> Vectors:
         self.embedded.append(images)
-        return np.stack([towards(1 + each) for each in range(len(images))])
+        return np.stack([towards(1, each) for each in range(len(images))])
 
 
 async def test_pictures_are_read_and_embedded_once_for_all_knowledge_bases(questions: QuestionSearch) -> None:
@@ -209,7 +209,7 @@ async def test_pictures_are_read_and_embedded_once_for_all_knowledge_bases(quest
     asked: Any = (questions.picture_vectors(run, seen, seen) for _ in range(3))  # type: ignore[arg-type]
     vectors = await asyncio.gather(*asked)
     assert (seen.read, seen.embedded) == (["one", "two"], [[b"one", b"two"]])
-    assert [each.tolist() for each in vectors] == 3 * [[towards(1).tolist(), towards(2).tolist()]]
+    assert [each.tolist() for each in vectors] == 3 * [[towards(1, 0).tolist(), towards(1, 1).tolist()]]
 
 
 async def test_pictures_are_embedded_for_each_space(questions: QuestionSearch) -> None:
