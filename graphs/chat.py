@@ -18,6 +18,7 @@ from nodes.chat.record import record_answer, record_question
 from nodes.chat.route import enhance_query, route_attachments
 from nodes.chat.state import ChatInput, ChatOutput, ChatState, Context, VisibleState
 from nodes.chat.validate import validate_attachments
+from nodes.retrieval.sharing import QuestionSearch
 
 Builder = StateGraph[ChatState, Context, ChatInput, ChatOutput]
 
@@ -55,10 +56,13 @@ def build_chat_graph(ports: ChatPorts, *, stepped: bool = False, nodes: Mapping[
     question, answer = (record_question_once, record_answer_or_branch) if stepped else (record_question, record_answer)
     builder.add_node("record_question", partial(question, caller=caller, conversations=conversations))
     builder.add_node("route_attachments", route_attachments)
-    builder.add_node("enhance_query", partial(enhance_query, caller=caller, conversations=conversations))
+    questions = QuestionSearch(retrieval.search, retrieval.queries)
+    builder.add_node(
+        "enhance_query", partial(enhance_query, caller=caller, conversations=conversations, questions=questions)
+    )
     builder.add_node("check_capabilities", partial(check_capabilities, models=ports.models))
     # Nothing goes on from the middle of a retrieval but people who step through it.
-    found = build_retrieval_graph(retrieval, stepped=stepped, nodes=nodes).compile(
+    found = build_retrieval_graph(retrieval, questions, stepped=stepped, nodes=nodes).compile(
         checkpointer=None if stepped else False
     )
     builder.add_node("retrieve", steppable(found) if stepped else found)

@@ -48,13 +48,18 @@ def choose_after_branch(state: RetrievalState) -> str:
 
 
 def build_retrieval_graph(
-    ports: RetrievalPorts, *, stepped: bool = False, nodes: Mapping[str, Any] | None = None
+    ports: RetrievalPorts,
+    questions: QuestionSearch | None = None,
+    *,
+    stepped: bool = False,
+    nodes: Mapping[str, Any] | None = None,
 ) -> Builder:
     """Input: a search plan. Output: the ranked hits, the maps, the graph's facts, and what was left out; `stepped`, for
-    people who look into runs, all of the state. `nodes` stand in the place of those of the same names."""
+    people who look into runs, all of the state. `nodes` stand in the place of those of the same names. `questions` is
+    given where a graph around this one asks for the same."""
     output: Any = RetrievalState if stepped else RetrievalOutput
     caller, knowledge, search = ports.caller, ports.knowledge, ports.search
-    questions = QuestionSearch(search, ports.queries)
+    questions = questions or QuestionSearch(search, ports.queries)
     builder: Builder = ObservedGraph(
         "retrieval",
         RetrievalState,

@@ -6,6 +6,7 @@ from uuid import UUID
 from langgraph.runtime import Runtime
 
 from nodes.chat.state import CallerOf, ChatState, Context, Routes
+from nodes.retrieval.sharing import QuestionSearch
 from nodes.retrieval.state import SearchPlan
 from stores.protocols.conversations import TurnStore
 from tributary.domain.attachments import AttachedFile, Modality
@@ -30,9 +31,15 @@ def routes_of(files: Sequence[AttachedFile]) -> Routes:
 
 
 async def enhance_query(
-    state: ChatState, runtime: Runtime[Context], *, caller: CallerOf, conversations: TurnStore
+    state: ChatState,
+    runtime: Runtime[Context],
+    *,
+    caller: CallerOf,
+    conversations: TurnStore,
+    questions: QuestionSearch,
 ) -> ChatState:
-    """Plans the search: the question with the messages before it, and the pictures to search with."""
+    """Plans the search: the question with the messages before it, and the pictures to search with. The embedding of
+    the question begins at once, while the question is still being stored."""
     turn = state["turn"]
     replaced = turn["replaceMessageId"]
     recent: Sequence[Message] = ()
@@ -43,15 +50,15 @@ async def enhance_query(
             limit=RECENT_MESSAGES,
             before=UUID(replaced) if replaced else None,
         )
-    return {
-        "plan": SearchPlan(
-            query=state["message"],
-            recent=recent_texts(recent),
-            knowledgeBases=turn["knowledgeBases"],
-            images=[file["storageKey"] for file in state["files"] if file["modality"] == Modality.IMAGE],
-            weights=turn["weights"],
-        )
-    }
+    plan = SearchPlan(
+        query=state["message"],
+        recent=recent_texts(recent),
+        knowledgeBases=turn["knowledgeBases"],
+        images=[file["storageKey"] for file in state["files"] if file["modality"] == Modality.IMAGE],
+        weights=turn["weights"],
+    )
+    questions.prepare(plan)
+    return {"plan": plan}
 
 
 def recent_texts(messages: Sequence[Message]) -> list[str]:

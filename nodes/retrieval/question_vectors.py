@@ -24,6 +24,8 @@ async def question_vector(plan: SearchPlan, embedding: str, queries: QueryEmbedd
     Embedded as one text, a long conversation drowns the question: after a change of subject nothing of it is left.
     """
     embedder, query = queries.embedder(embedding), plan["query"]
+    if not plan["recent"]:
+        return await queries.embed_query(embedding, query)
     text = await asyncio.to_thread(
         enhanced_query,
         query,

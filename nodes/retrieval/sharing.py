@@ -36,6 +36,13 @@ class SharedWork:
         self, plan: SearchPlan, key: tuple[object, ...], work: Callable[[], Coroutine[Any, Any, T]]
     ) -> Awaitable[T]:
         """What `work` gives, begun by the first who asks. A failure reaches all who wait, and is not kept."""
+        # Shielded: a branch that runs out of time must not take the answer from the other.
+        return asyncio.shield(self.begin(plan, key, work))
+
+    def begin(
+        self, plan: SearchPlan, key: tuple[object, ...], work: Callable[[], Coroutine[Any, Any, T]]
+    ) -> asyncio.Task[T]:
+        """The same for whoever does not wait for it."""
         self._drop_old()
         # A task belongs to its event loop.
         key = (asyncio.get_running_loop(), *key)
@@ -44,8 +51,7 @@ class SharedWork:
         if task is None:
             task = tasks[key] = asyncio.create_task(work(), name=f"shared by branches: {key[1]}")
             task.add_done_callback(lambda done: _keep_success(tasks, key, done))
-        # Shielded: a branch that runs out of time must not take the answer from the other.
-        return asyncio.shield(task)
+        return task
 
     def forget(self, plan: SearchPlan) -> None:
         self._plans.pop(id(plan), None)
@@ -76,11 +82,21 @@ class QuestionSearch:
         self._queries = queries
         self._shared = SharedWork()
 
+    def prepare(self, plan: SearchPlan) -> None:
+        """Begins what a search of this plan waits for first: the question's vectors. Whoever asks for them later finds
+        them under way; that they can't be had is told to those."""
+        if plan["query"].strip():
+            for embedding in {base["embedding"] for base in plan["knowledgeBases"]}:
+                self._shared.begin(plan, *self._embedding(plan, embedding))
+
     async def vector(self, plan: SearchPlan, embedding: str) -> Vectors:
         """The question's vector in the space of `embedding`."""
-        return await self._shared.once(
-            plan, ("question vector", embedding), lambda: question_vector(plan, embedding, self._queries)
-        )
+        return await self._shared.once(plan, *self._embedding(plan, embedding))
+
+    def _embedding(
+        self, plan: SearchPlan, embedding: str
+    ) -> tuple[tuple[object, ...], Callable[[], Coroutine[Any, Any, Vectors]]]:
+        return ("question vector", embedding), lambda: question_vector(plan, embedding, self._queries)
 
     async def picture_vectors(self, plan: SearchPlan, embedder: ImageEmbedder, blobs: BlobStore) -> Vectors:
         """The vectors of the attached pictures, a row each: one call for all knowledge bases of the same space."""

@@ -176,7 +176,7 @@ class QueryCache:
 
     async def _embed(self, key: tuple[str, str]) -> Vectors:
         name, text = key
-        vector = await (await asyncio.to_thread(self._embedders.embedder, name)).embed_query(text)
+        vector = await self._embedders.embedder(name).embed_query(text)
         vector.setflags(write=False)
         return vector
 

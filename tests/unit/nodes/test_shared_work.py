@@ -1,6 +1,7 @@
 """Work that the branches of one run share."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
@@ -52,16 +53,25 @@ class Counted:
 
 
 class Queries:
+    """Embeds, and notes in which spaces; fails as often as it is told to."""
+
+    def __init__(self, failures: int = 0) -> None:
+        self.asked: list[str] = []
+        self.failures = failures
+
     def embedder(self, name: str) -> TextEmbedder:
         return PlainEmbedder()
 
     async def embed_query(self, name: str, text: str) -> Vectors:
+        self.asked.append(name)
+        if len(self.asked) <= self.failures:
+            raise DependencyUnavailable("it is down")
         return towards(1)
 
 
-def plan() -> SearchPlan:
+def plan(*bases: KnowledgeBaseRef, query: str = "pump") -> SearchPlan:
     weights = WeightsDict(vector=0.6, text=0.25, importance=0.15)
-    return SearchPlan(query="pump", recent=[], knowledgeBases=[BASE], images=[], weights=weights)
+    return SearchPlan(query=query, recent=[], knowledgeBases=[*bases] or [BASE], images=[], weights=weights)
 
 
 @pytest.fixture
@@ -184,6 +194,42 @@ def test_runs_on_other_event_loops_do_their_own_work() -> None:
     asyncio.run(once())
     asyncio.run(once())
     assert done == ["work"] * 2
+
+
+async def test_a_question_that_is_prepared_is_embedded_once_in_each_space_and_found_under_way() -> None:
+    queries = Queries()
+    questions = QuestionSearch(Counted(), queries)
+    others = [KnowledgeBaseRef(id=str(uuid4()), name="Valves", embedding=each) for each in ("test/plain", "test/other")]
+    run = plan(BASE, *others)
+    questions.prepare(run)
+    await asyncio.sleep(0)
+    assert sorted(queries.asked) == ["test/other", "test/plain"]
+    for base in run["knowledgeBases"]:
+        await questions.vector(run, base["embedding"])
+    assert sorted(queries.asked) == ["test/other", "test/plain"]
+
+
+async def test_a_question_without_words_is_not_embedded_ahead() -> None:
+    queries = Queries()
+    QuestionSearch(Counted(), queries).prepare(plan(query=" "))
+    await asyncio.sleep(0)
+    assert queries.asked == []
+
+
+async def test_an_embedding_that_failed_ahead_is_asked_for_again_and_complains_to_nobody(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    queries = Queries(failures=1)
+    questions = QuestionSearch(Counted(), queries)
+    run = plan()
+    questions.prepare(run)
+    while not queries.asked:
+        await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    gc.collect()
+    assert (await questions.vector(run, "test/plain")).tolist() == towards(1).tolist()
+    assert len(queries.asked) == 2
+    assert not caplog.records
 
 
 class Seen:
