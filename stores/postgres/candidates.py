@@ -12,7 +12,7 @@ from psycopg.rows import DictRow
 from stores.postgres import search_sql as sql
 from stores.postgres.database import Connection
 from stores.postgres.packed_postings import Collection, LexicalScores, Place, Word, ideal, score_postings, size_of
-from stores.postgres.statements import Rows, pipelined
+from stores.postgres.statements import Rows, sent
 from stores.scoring import Candidates, Scale, scale_of
 from stores.vectors import require_same_space
 
@@ -45,8 +45,8 @@ class Found:
 
 
 class Asking:
-    """One question in one transaction. `parameters`: knowledge_base, terms with their weights, vector, and pool, the
-    candidates of each side."""
+    """One question in one transaction that is one pipeline. `parameters`: knowledge_base, terms with their weights,
+    vector, and pool, the candidates of each side."""
 
     def __init__(self, connection: Connection, organisation_id: UUID, parameters: Mapping[str, Any]) -> None:
         self._connection = connection
@@ -102,7 +102,7 @@ class Asking:
 
     async def _ask(self, *statements: str, **more: Any) -> list[Rows]:
         asked = [(each, {**self._parameters, **more}) for each in statements]
-        return await pipelined(self._connection, self._organisation_id, asked, binary=True)
+        return await sent(self._connection, self._organisation_id, asked, binary=True)
 
 
 def weigh(weights: Sequence[float], totals: Rows, frequent: Rows, rare: Rows) -> Question:

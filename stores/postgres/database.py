@@ -134,11 +134,18 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self, organisation_id: UUID) -> AsyncIterator[Connection]:
-        """`pipelined` for reading alone: all statements see one and the same state."""
-        async with self._lent() as connection, connection.pipeline(), connection.transaction():
-            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            await connection.execute(ENTER, {"organisation": str(organisation_id)})
-            yield connection
+        """A transaction for reading, whose statements all see one and the same state. It is one pipeline, too; one
+        within it would only wait more often. The driver's own transaction would wait for each of its ends."""
+        async with self._lent() as connection:
+            try:
+                async with connection.pipeline():
+                    await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    await connection.execute(ENTER, {"organisation": str(organisation_id)})
+                    yield connection
+                    await connection.execute("COMMIT")
+            except BaseException:
+                await connection.rollback()
+                raise
 
     @asynccontextmanager
     async def implicit(self, organisation_id: UUID) -> AsyncIterator[Connection]:

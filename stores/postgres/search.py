@@ -117,7 +117,7 @@ class PostgresJudgement:
         if not chunk_ids:
             return []
         with _spaces_told():
-            async with self._database.pipelined(self._organisation_id) as connection:
+            async with self._database.implicit(self._organisation_id) as connection:
                 asking = Asking(connection, self._organisation_id, self._asked)
                 return self._ranked(await asking.given(chunk_ids, self._found))
 

@@ -24,21 +24,20 @@ async def run(database: Database, organisation_id: UUID, statements: Sequence[St
     without an explicit transaction is one transaction to PostgreSQL, which ends with it. Each statement sees what was
     committed before it began, so that a lock taken by one protects the next."""
     async with database.implicit(organisation_id) as connection:
-        return await _send(connection, organisation_id, statements)
+        return await sent(connection, organisation_id, statements)
 
 
-async def pipelined(
-    connection: Connection, organisation_id: UUID, statements: Sequence[Statement], *, binary: bool = False
-) -> list[Rows]:
-    """The same inside a transaction that the caller has begun, and may still roll back on what the rows say. `binary`:
-    large values of bytes come as they are."""
+async def pipelined(connection: Connection, organisation_id: UUID, statements: Sequence[Statement]) -> list[Rows]:
+    """The same inside a transaction that the caller has begun, and may still roll back on what the rows say."""
     async with connection.pipeline():
-        return await _send(connection, organisation_id, statements, binary=binary)
+        return await sent(connection, organisation_id, statements)
 
 
-async def _send(
+async def sent(
     connection: Connection, organisation_id: UUID, statements: Sequence[Statement], *, binary: bool = False
 ) -> list[Rows]:
+    """The same inside a pipeline that the caller has begun: it stays as it is, and more may follow. `binary`: large
+    values of bytes come as they are."""
     cursors = [
         await connection.execute(statement, {"organisation": organisation_id, **parameters}, binary=binary)
         for statement, parameters in statements
