@@ -1,7 +1,7 @@
 """The candidates of a search, with the raw terms of each: the nearest, the wordiest, and those that are named."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,16 +11,17 @@ from psycopg.rows import DictRow
 
 from stores.postgres import search_sql as sql
 from stores.postgres.database import Connection
-from stores.postgres.packed_postings import Collection, LexicalScores, Place, Word, ideal, score_postings, size_of
+from stores.postgres.packed_postings import Collection, LexicalScores, Word, ideal, score_postings, size_of
+from stores.postgres.places import Places, documents_of, each_once, ids_as_text, ordinals_as_text, received
 from stores.postgres.statements import Rows, sent
 from stores.scoring import Candidates, Scale, scale_of
 from stores.vectors import require_same_space
 
-_EMBEDDING = """
-SELECT embedding FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s
-"""
 #: Postings that a question reads before it has candidates. Words that were counted ahead wait beyond it.
 BUDGET = 10_000
+#: Bytes of postings, about 4,000 of them, that are scored where they are: it takes less than a millisecond. More are
+#: scored in a thread.
+FEW = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,63 +56,57 @@ class Asking:
 
     async def find(self, *, embedding: str) -> Found:
         """Raises `InvalidRequest` where the knowledge base's vectors are of another space than `embedding`."""
-        terms = self._parameters["terms"]
-        embeddings, totals, frequent, rare, near = await self._ask(
-            _EMBEDDING, sql.TOTALS, sql.FREQUENT, sql.RARE, sql.NEAREST, numbers=list(range(1, len(terms) + 1))
-        )
-        require_same_space(embedding, embeddings[0]["embedding"] if embeddings else None)
-        question = weigh(self._parameters["weights"], totals, frequent, rare)
+        [overview], rare = await self._ask(sql.OVERVIEW, sql.RARE, **self._words())
+        require_same_space(embedding, overview["embedding"])
+        question = weigh(self._parameters["weights"], overview, rare)
         rows = list(rare)
         if question.read_ahead:
-            [read] = await self._ask(sql.POSTINGS, **_named(terms, question.read_ahead))
+            [read] = await self._ask(sql.POSTINGS, **self._words(question.read_ahead))
             rows += read
         lexical = await _scored(rows, question)
         wordy = lexical.top(self._parameters["pool"] * (2 if question.deferred else 1))
-        places = list(dict.fromkeys([*wordy, *_places(near)]))
-        scores = await self._scores(places, question, lexical)
+        places = each_once(wordy, received(overview["places"]))
+        exact = await self._completed(lexical, places, question)
         # Of frequent words only what the candidates say of them is read.
-        best = max(scores, default=0.0) if question.deferred else lexical.best
-        candidates = await self._measured(
-            sql.CANDIDATES,
-            dict(zip(places, scores, strict=True)),
-            documents=_text(document for document, _ in places),
-            ordinals=_text(ordinal for _, ordinal in places),
+        best = float(exact.of(places).max(initial=0.0)) if question.deferred else lexical.best
+        [[row]] = await self._ask(
+            sql.CANDIDATES, documents=ids_as_text(documents_of(places)), ordinals=ordinals_as_text(places)
         )
+        candidates = _candidates(row, exact)
         complete = ideal(list(question.words.values()), question.collection)
         return Found(candidates, scale_of(candidates, best=best, ideal=complete), question, lexical)
 
     async def given(self, chunk_ids: Sequence[UUID], found: Found) -> Candidates:
         """More chunks, those of them that are there, measured as the candidates that were found."""
-        [[row]] = await self._ask(sql.GIVEN, given=_text(chunk_ids))
-        places = list(_places([row]))
-        scores = await self._scores(places, found.question, found.lexical)
-        return _candidates(row, dict(zip(places, scores, strict=True)))
+        given = ids_as_text(b"".join(each.bytes for each in chunk_ids))
+        [[row]] = await self._ask(sql.GIVEN, given=given)
+        return _candidates(row, await self._completed(found.lexical, received(row["places"]), found.question))
 
-    async def _scores(self, places: Sequence[Place], question: Question, lexical: LexicalScores) -> Sequence[float]:
-        if not question.deferred or not places:
-            return lexical.of(places)
+    async def _completed(self, lexical: LexicalScores, places: Places, question: Question) -> LexicalScores:
+        """Those of the documents at hand with the words that were deferred."""
+        if not question.deferred or not len(places):
+            return lexical
+        documents = ids_as_text(documents_of(places))
+        [read] = await self._ask(sql.LOOKED_UP, **self._words(), documents=documents)
+        return await _scored(read, question)
+
+    def _words(self, numbers: Sequence[int] | None = None) -> dict[str, str]:
+        """The parameters for these words, or for all."""
         terms = self._parameters["terms"]
-        documents = list({document for document, _ in places})
-        named = _named(terms, list(range(1, len(terms) + 1)))
-        [read] = await self._ask(sql.LOOKED_UP, **named, documents=documents)
-        return (await _scored(read, question)).of(places)
-
-    async def _measured(self, statement: str, scores: Mapping[Place, float], **wanted: str) -> Candidates:
-        [[row]] = await self._ask(statement, **wanted)
-        return _candidates(row, scores)
+        numbers = range(1, len(terms) + 1) if numbers is None else numbers
+        return {"terms": "\n".join(terms[each - 1] for each in numbers), "numbers": " ".join(map(str, numbers))}
 
     async def _ask(self, *statements: str, **more: Any) -> list[Rows]:
         asked = [(each, {**self._parameters, **more}) for each in statements]
         return await sent(self._connection, self._organisation_id, asked, binary=True)
 
 
-def weigh(weights: Sequence[float], totals: Rows, frequent: Rows, rare: Rows) -> Question:
+def weigh(weights: Sequence[float], overview: DictRow, rare: Rows) -> Question:
     """What each word stands in: as it was counted ahead, or as it was read."""
-    [total] = totals
-    # Sums come as decimals.
-    documents, chunks, terms = (float(total[name] or 0) for name in ("documents", "chunks", "terms"))
+    documents, chunks, terms = (overview[name] or 0.0 for name in ("documents", "chunks", "terms"))
     collection = Collection(documents, max(chunks, 1.0), max(terms, 1.0))
-    counted = {row["number"]: (row["documents"], row["chunks"]) for row in frequent}
+    ahead_of_time = np.frombuffer(overview["counted"] or b"", ">i8").reshape(-1, 3).tolist()
+    counted = {number: (in_documents, in_chunks) for number, in_documents, in_chunks in ahead_of_time}
     read = {row["number"]: size_of(row) for row in rare}
     words = {
         number: Word(weight, *(counted.get(number) or read.get(number) or (0, 0)))
@@ -127,35 +122,21 @@ def weigh(weights: Sequence[float], totals: Rows, frequent: Rows, rare: Rows) ->
 
 
 async def _scored(rows: Rows, question: Question) -> LexicalScores:
+    if sum(len(row["postings"]) for row in rows) <= FEW:
+        return score_postings(rows, question.words, question.collection)
     return await asyncio.to_thread(score_postings, rows, question.words, question.collection)
 
 
-def _named(terms: Sequence[str], numbers: Sequence[int]) -> dict[str, Any]:
-    return {"terms": [terms[number - 1] for number in numbers], "numbers": list(numbers)}
-
-
-def _places(rows: Rows) -> Iterator[Place]:
-    """Of a packed row."""
-    for row in rows:
-        documents, ordinals = row["documents"] or b"", np.frombuffer(row["ordinals"] or b"", ">i4").tolist()
-        for place, ordinal in enumerate(ordinals):
-            yield UUID(bytes=documents[16 * place : 16 * place + 16]), ordinal
-
-
-def _candidates(row: DictRow, scores: Mapping[Place, float]) -> Candidates:
+def _candidates(row: DictRow, lexical: LexicalScores) -> Candidates:
     importance, cosines, summaries = (
         np.frombuffer(row[name] or b"", ">f8").astype(np.float64) for name in ("importance", "cosines", "summaries")
     )
+    places = received(row["places"])
     return Candidates(
         chunks=row["chunks"] or b"",
-        documents=row["documents"] or b"",
+        documents=documents_of(places),
         importance=importance,
         cosines=cosines,
-        lexical=np.array([scores[place] for place in _places([row])], np.float64),
+        lexical=lexical.of(places),
         summaries=summaries,
     )
-
-
-def _text(each: Iterable[object]) -> str:
-    """A list as the statements take it."""
-    return " ".join(map(str, each))

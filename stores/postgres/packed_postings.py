@@ -7,11 +7,11 @@ turn; as arrays they come in the forms that PostgreSQL's own `_send` functions w
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stores.postgres.places import PLACE, Places
 from stores.scoring import BM25_B, BM25_K1, DOCUMENT_SHARE
 
 Floats = NDArray[np.float64]
@@ -28,9 +28,6 @@ string_agg(array_send(postings), '') AS postings
 #: and of each value (its length, then eight bytes of it).
 _HEADER, _VALUE = 5, 3
 _LOWER = 0xFFFFFFFF
-
-#: A chunk by its document and its ordinal.
-Place = tuple[UUID, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,26 +85,26 @@ class LexicalScores:
     def best(self) -> float:
         return float(self.scores.max()) if len(self.scores) else 0.0
 
-    def top(self, count: int) -> dict[Place, float]:
+    def top(self, count: int) -> Places:
         """The best chunks, equal ones in order of document and ordinal."""
         order = np.argsort(-self.scores, kind="stable")[:count]
-        documents, ordinals = self.keys[order] >> 32, self.keys[order] & _LOWER
-        halves = zip(self.first[documents].tolist(), self.last[documents].tolist(), ordinals.tolist(), strict=True)
-        places = [(UUID(int=(first << 64) | last), ordinal) for first, last, ordinal in halves]
-        return dict(zip(places, self.scores[order].tolist(), strict=True))
+        keys = self.keys[order]
+        places = np.empty(len(keys), PLACE)
+        documents, places["ordinal"] = keys >> 32, keys & _LOWER
+        places["first"], places["last"] = self.first[documents], self.last[documents]
+        return places
 
-    def of(self, places: Sequence[Place]) -> list[float]:
+    def of(self, places: Places) -> Floats:
         """The scores of some chunks; nought for those that hold no word."""
-        if not len(self.keys) or not places:
-            return [0.0] * len(places)
-        keys = (self._documents([document for document, _ in places]) << 32) | [ordinal for _, ordinal in places]
+        if not len(self.keys):
+            return np.zeros(len(places))
+        keys = (self._documents(places) << 32) | places["ordinal"]
         found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        scores: list[float] = np.where(self.keys[found] == keys, self.scores[found], 0.0).tolist()
-        return scores
+        return np.where(self.keys[found] == keys, self.scores[found], 0.0)
 
-    def _documents(self, ids: Sequence[UUID]) -> Integers:
-        """Their places among the documents; behind all of them for one that holds no word."""
-        first, last = np.array([divmod(each.int, 2**64) for each in ids], np.uint64).T
+    def _documents(self, places: Places) -> Integers:
+        """Where theirs stand among the documents; behind all of them for one that holds no word."""
+        first, last = places["first"].astype(np.uint64), places["last"].astype(np.uint64)
         end = len(self.first)
         at = np.searchsorted(self.first, first)
         # Ids that share their first half stand in order of the other.

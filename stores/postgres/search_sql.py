@@ -1,11 +1,12 @@
 """The statements of search: words and vectors of one knowledge base.
 
-What a question's words weigh and where they stand (`TOTALS`, `FREQUENT`, `RARE`), and what lies near it (`NEAREST`),
-is asked in one round trip; what that makes of chunks is `stores/postgres/packed_postings.py`; `CANDIDATES` fills the
-raw terms of those that are left.
+What a question's words weigh and what lies near it (`OVERVIEW`), and where those words stand that were not counted
+ahead (`RARE`), is asked in one round trip; what that makes of chunks is `stores/postgres/packed_postings.py`;
+`CANDIDATES` fills the raw terms of those that are left.
 """
 
 from stores.postgres.packed_postings import PACKED
+from stores.postgres.places import PACKED_PLACES
 
 # All tables are met by equality on uuids and texts: under row-level security only leakproof operators reach an index.
 # OFFSET 0 keeps look-ups by key what they are: right after an upload PostgreSQL has no statistics, and would read all
@@ -13,7 +14,7 @@ from stores.postgres.packed_postings import PACKED
 #
 # What is frequent in a large knowledge base was counted by upkeep (r0014); all other words are counted as they are
 # read, and so are the totals of a knowledge base that is not large.
-TOTALS = """
+_TOTALS = """
 SELECT documents, chunks, terms FROM word_totals
 WHERE organisation_id = %(organisation)s AND knowledge_base_id = %(knowledge_base)s
 UNION ALL
@@ -34,10 +35,23 @@ LATERAL (
     OFFSET 0
 ) counted
 """
-#: The words that were counted ahead, by number.
-FREQUENT = f"""
-SELECT asked.number, counted.documents, counted.chunks
-FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS asked (term, number) CROSS JOIN {_COUNTED}
+#: Words with their numbers. No term holds a line break.
+_ASKED = r"""
+unnest(string_to_array(%(terms)s, E'\n'), string_to_array(%(numbers)s, ' ')::integer[]) AS asked (term, number)
+"""
+#: One row: the model of the vectors; how much there is in all; the words that were counted ahead, with documents and
+#: chunks (8 bytes each); and what lies near, by the knowledge base's own index where it is large enough to have one,
+#: else exactly. A chunk may come twice (r0009).
+OVERVIEW = f"""
+SELECT (
+    SELECT embedding FROM knowledge_bases WHERE organisation_id = %(organisation)s AND id = %(knowledge_base)s
+) AS embedding, total.documents::float8, total.chunks::float8, total.terms::float8, frequent.counted, near.places
+FROM ({_TOTALS}) total CROSS JOIN (
+    SELECT string_agg(int8send(asked.number) || int8send(counted.documents) || int8send(counted.chunks), '') AS counted
+    FROM {_ASKED} CROSS JOIN {_COUNTED}
+) frequent CROSS JOIN (
+    SELECT {PACKED_PLACES} AS places FROM nearest_chunks(%(organisation)s, %(knowledge_base)s, %(vector)s, %(pool)s)
+) near
 """
 
 
@@ -45,7 +59,7 @@ def _postings(condition: str, joined: str = "") -> str:
     """A row for each word of the question that stands in anything."""
     return f"""
 SELECT asked.number, said.*
-FROM unnest(%(terms)s::text[], %(numbers)s::integer[]) AS asked (term, number) {joined}
+FROM {_ASKED} {joined}
 CROSS JOIN LATERAL (
     SELECT {PACKED} FROM (
         SELECT document_id, frequency, document_terms, postings FROM chunk_postings
@@ -61,19 +75,12 @@ WHERE said.documents IS NOT NULL
 #: Postings of the words that were not counted ahead, of all that are named, and of these in some documents.
 RARE = _postings("AND counted.documents IS NULL", f"LEFT JOIN {_COUNTED} ON true")
 POSTINGS = _postings("")
-LOOKED_UP = _postings("AND document_id = ANY(%(documents)s::uuid[])")
+LOOKED_UP = _postings("AND document_id = ANY(string_to_array(%(documents)s, ' ')::uuid[])")
 
-#: By the knowledge base's own index, where it is large enough to have one, else exactly. A chunk may come twice
-#: (r0009).
-NEAREST = """
-SELECT string_agg(uuid_send(document_id), '') AS documents, string_agg(int4send(ordinal), '') AS ordinals
-FROM nearest_chunks(%(organisation)s, %(knowledge_base)s, %(vector)s, %(pool)s)
-"""
-#: One row, with a column of what each candidate has: its ids (16 bytes), its ordinal (4 bytes), the rest doubles.
-_PACKED = """
-SELECT string_agg(uuid_send(chunk_id), '') AS chunks, string_agg(uuid_send(document_id), '') AS documents,
-       string_agg(int4send(ordinal), '') AS ordinals, string_agg(float8send(importance), '') AS importance,
-       string_agg(float8send(cosine), '') AS cosines,
+#: One row, with a column of what each candidate has: its id (16 bytes), its place, and doubles.
+_PACKED = f"""
+SELECT string_agg(uuid_send(chunk_id), '') AS chunks, {PACKED_PLACES} AS places,
+       string_agg(float8send(importance), '') AS importance, string_agg(float8send(cosine), '') AS cosines,
        string_agg(float8send(coalesce(summary, 'NaN')), '') AS summaries
 """
 _DOCUMENT = """
