@@ -39,7 +39,10 @@ SUMMARY_BOOST = 0.05
 POOL = 100
 
 Terms = NDArray[np.float64]
+Rows = NDArray[np.intp]
 _WEIGHTS = Weights()
+#: Where the digits of an id stand between its dashes.
+_DIGITS = [at for at in range(36) if at not in (8, 13, 18, 23)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +84,10 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.cosines)
 
-    def by_score(self, scores: Terms) -> list[int]:
+    def by_score(self, scores: Terms) -> Rows:
         """Their rows, the best score first, ties by chunk id."""
         ids = np.frombuffer(self.chunks, ">u8").reshape(-1, 2).astype(np.uint64)
-        order: list[int] = np.lexsort((ids[:, 1], ids[:, 0], -scores)).tolist()
-        return order
+        return np.lexsort((ids[:, 1], ids[:, 0], -scores))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,29 +132,32 @@ def rank(
     text = text_terms(candidates.lexical, scale)
     weights = _WEIGHTS
     scores = weights.vector * vector + weights.text * text + weights.importance * candidates.importance
-    chunks, documents, base = candidates.chunks.hex(), candidates.documents.hex(), str(knowledge_base_id)
-    terms_of = zip(vector.tolist(), text.tolist(), candidates.importance.tolist(), strict=True)
-    columns = list(terms_of)
-    return [_hit(chunks, documents, base, row, *columns[row]) for row in candidates.by_score(scores)[:limit]]
+    order = candidates.by_score(scores)[:limit]
+    base, branch = str(knowledge_base_id), Branch.TEXT.value
+    terms_of = (column[order].tolist() for column in (vector, text, candidates.importance))
+    rows = zip(_ids(candidates.chunks, order), _ids(candidates.documents, order), *terms_of, strict=True)
+    return [
+        {
+            "chunkId": chunk,
+            "documentId": document,
+            "knowledgeBaseId": base,
+            "vector": near,
+            "text": worded,
+            "importance": importance,
+            "evidence": 0.0,
+            "branches": [branch],
+        }
+        for chunk, document, near, worded, importance in rows
+    ]
 
 
-def _hit(chunks: str, documents: str, base: str, row: int, vector: float, text: float, importance: float) -> Hit:
-    return Hit(
-        chunkId=_id_at(chunks, row),
-        documentId=_id_at(documents, row),
-        knowledgeBaseId=base,
-        vector=vector,
-        text=text,
-        importance=importance,
-        evidence=0.0,
-        branches=[Branch.TEXT.value],
-    )
-
-
-def _id_at(digits: str, row: int) -> str:
-    """An id of a column as text; a `UUID` for each would take longer than all the arithmetic."""
-    each = digits[32 * row : 32 * row + 32]
-    return f"{each[:8]}-{each[8:12]}-{each[12:16]}-{each[16:20]}-{each[20:]}"
+def _ids(column: bytes, rows: Rows) -> list[str]:
+    """Ids of a column as text; a `UUID` for each would take longer than all the arithmetic."""
+    digits = np.frombuffer(np.frombuffer(column, "V16")[rows].tobytes().hex().encode(), np.uint8).reshape(-1, 32)
+    dashed = np.full((len(digits), 36), ord("-"), np.uint8)
+    dashed[:, _DIGITS] = digits
+    text = dashed.tobytes().decode()
+    return [text[at : at + 36] for at in range(0, len(text), 36)]
 
 
 def text_terms(lexical: Terms, scale: Scale) -> Terms:
