@@ -139,7 +139,12 @@ def score_postings(
     ordinal, frequency, length = _unpacked(postings, counts)
     weight = np.repeat(np.repeat([word.among_chunks(collection) for word in asked], parts), counts)
     said = _saturated(weight, frequency, length * (collection.chunks / collection.terms))
-    keys, chunk = np.unique((np.repeat(document, counts) << 32) | ordinal, return_inverse=True)
+    keys = (np.repeat(document, counts) << 32) | ordinal
+    # Each word's postings come in order: runs that only have to be merged.
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    begins, chunk = _distinct(order, keys[1:] != keys[:-1])
+    keys = keys[begins]
     scores = np.bincount(chunk, said, minlength=len(keys)) + DOCUMENT_SHARE * by_document[keys >> 32]
     return LexicalScores(first, last, keys, scores)
 
@@ -154,11 +159,18 @@ def _numbered(ids: NDArray[Any]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]
     first, last = ids[:, 0].astype(np.uint64), ids[:, 1].astype(np.uint64)
     order = np.lexsort((last, first))
     first, last = first[order], last[order]
+    begins, places = _distinct(order, (first[1:] != first[:-1]) | (last[1:] != last[:-1]))
+    return first[begins], last[begins], places
+
+
+def _distinct(order: Integers, differs: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], Integers]:
+    """Of values in this order, and whether each differs from the one before: which are the first of their kind, and of
+    each as it came the place of its kind."""
     begins = np.ones(len(order), dtype=bool)
-    begins[1:] = (first[1:] != first[:-1]) | (last[1:] != last[:-1])
+    begins[1:] = differs
     places = np.empty(len(order), np.int64)
     places[order] = np.cumsum(begins) - 1
-    return first[begins], last[begins], places
+    return begins, places
 
 
 def _unpacked(sent: bytes, counts: Integers) -> tuple[Integers, Integers, Integers]:
