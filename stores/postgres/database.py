@@ -134,18 +134,14 @@ class Database:
 
     @asynccontextmanager
     async def snapshot(self, organisation_id: UUID) -> AsyncIterator[Connection]:
-        """A transaction for reading, whose statements all see one and the same state. It is one pipeline, too; one
-        within it would only wait more often. The driver's own transaction would wait for each of its ends."""
-        async with self._lent() as connection:
-            try:
-                async with connection.pipeline():
-                    await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                    await connection.execute(ENTER, {"organisation": str(organisation_id)})
-                    yield connection
-                    await connection.execute("COMMIT")
-            except BaseException:
-                await connection.rollback()
-                raise
+        """A transaction for reading, whose statements all see one and the same state. It is one pipeline, too, in which
+        nothing is waited for until rows are fetched: a pipeline within it would wait at both of its ends, and so would
+        the driver's own transaction. What fails is rolled back as the connection goes home."""
+        async with self._lent() as connection, connection.pipeline():
+            await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+            yield connection
+            await connection.execute("COMMIT")
 
     @asynccontextmanager
     async def implicit(self, organisation_id: UUID) -> AsyncIterator[Connection]:

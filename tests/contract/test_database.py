@@ -6,8 +6,9 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from stores.postgres.database import Database
+from stores.postgres.database import Connection, Database
 from stores.postgres.migrate import head, migrate
+from stores.postgres.roles import SERVING_ROLE
 from tests.support.postgres import Server
 from tributary.domain.errors import Conflict, DependencyUnavailable, InvalidRequest
 from tributary.domain.identity import Organisation
@@ -44,6 +45,57 @@ async def test_a_pooled_connection_forgets_the_organisation_of_the_last_transact
     async with database.upkeep() as connection:
         rows = await (await connection.execute("SELECT id FROM knowledge_bases")).fetchall()
     assert rows == []
+
+
+async def _seen(connection: Connection) -> int:
+    return len(await (await connection.execute("SELECT id FROM knowledge_bases")).fetchall())
+
+
+async def test_a_snapshot_sees_one_state_of_its_organisation(
+    database: Database, organisation: Organisation, other_organisation: Organisation
+) -> None:
+    async with database.organisation(organisation.id) as connection:
+        await connection.execute(INSERT_KB, (organisation.id, uuid4()))
+    async with database.snapshot(organisation.id) as reading:
+        before = await _seen(reading)
+        async with database.organisation(organisation.id) as connection:
+            await connection.execute(INSERT_KB, (organisation.id, uuid4()))
+        assert (before, await _seen(reading)) == (1, 1)
+    async with database.snapshot(organisation.id) as reading:
+        assert await _seen(reading) == 2
+    async with database.snapshot(other_organisation.id) as reading:
+        assert await _seen(reading) == 0
+
+
+async def test_nothing_is_written_in_a_snapshot(database: Database, organisation: Organisation) -> None:
+    with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+        async with database.snapshot(organisation.id) as connection:
+            await connection.execute(INSERT_KB, (organisation.id, uuid4()))
+
+
+async def _leave_early(database: Database, organisation: Organisation, statement: str) -> None:
+    async with asyncio.timeout(0.5), database.snapshot(organisation.id) as connection:
+        await (await connection.execute(statement)).fetchall()
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("statement", ["SELECT 1 / 0", "SELECT pg_sleep(60)", "SELECT 1"])
+async def test_a_snapshot_that_is_left_early_leaves_nothing_to_the_next_one(
+    dsn: str, organisation: Organisation, statement: str
+) -> None:
+    """By an error of the server, by a time limit, and by an error of the caller."""
+    database = Database(dsn, role=SERVING_ROLE, pool_size=1)
+    await database.open()
+    state = "SELECT pg_backend_pid() AS connection, coalesce(current_setting('app.organisation', true), '') AS inside"
+    async with database.upkeep() as connection:
+        before = await (await connection.execute(state)).fetchall()
+    with pytest.raises((psycopg.errors.DivisionByZero, TimeoutError, ZeroDivisionError)):
+        await _leave_early(database, organisation, statement)
+    async with database.upkeep() as connection:
+        assert await (await connection.execute(state)).fetchall() == before
+    async with database.snapshot(organisation.id) as again:
+        assert await _seen(again) == 0
+    await database.close()
 
 
 async def test_every_table_with_an_organisation_is_under_a_forced_policy(database: Database) -> None:
