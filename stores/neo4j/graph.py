@@ -1,10 +1,10 @@
 """The knowledge graph on Neo4j: the reader, with all else that an engine does."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID
 
+from stores.asked_together import AskedTogether
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.graph_texts import read_mentions, read_sides, read_stated
@@ -17,6 +17,8 @@ from stores.protocols.graph_engines import GraphGround
 from stores.walking import FAN_OUT, Bounds, Named, Neighbourhood, Way
 from tributary.domain.retrieval import EntityFact, RelationFact
 
+#: A statement with its parameters.
+_Question = tuple[str, Mapping[str, Any]]
 #: Chunks that are looked for behind a fact.
 _SAMPLES = 8
 
@@ -57,7 +59,7 @@ class Neo4jGraphSource:
         self._organisation_id = organisation_id
         self._knowledge_base_id = knowledge_base_id
         self._place = place_of(organisation_id, knowledge_base_id)
-        self._asked: list[_Question] = []
+        self._together = AskedTogether(self._ask)
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
         found = await self._found(cypher.NAMED, names=list(keys))
@@ -122,38 +124,12 @@ class Neo4jGraphSource:
         return frozenset(chunk_ids) - {str(each) for each in present}
 
     async def _found(self, statement: str, **parameters: Any) -> Any:
-        question = _Question(statement, parameters, asyncio.get_running_loop().create_future())
-        self._asked.append(question)
-        # By now whoever asks at the same moment has asked, too, and the first to go on takes all.
-        await asyncio.sleep(0)
-        if question in self._asked:
-            asked, self._asked = self._asked, []
-            await self._answer(asked)
-        return await question.answer
+        return await self._together.ask((statement, parameters))
 
-    async def _answer(self, asked: "Sequence[_Question]") -> None:
-        """Asks Neo4j once. An error is each question's; whoever is cancelled meanwhile waits for no answer."""
-        statement = cypher.together(*(each.statement for each in asked))
-        parameters = {f"{name}_{n}": value for n, each in enumerate(asked) for name, value in each.parameters.items()}
-        try:
-            [row] = await self._database.ask(statement, **self._place, **parameters)
-        except Exception as error:  # noqa: BLE001 - it is raised where each waits for its answer
-            for each in asked:
-                if not each.answer.done():
-                    each.answer.set_exception(error)
-        else:
-            for each, found in zip(asked, row["found"], strict=True):
-                if not each.answer.done():
-                    each.answer.set_result(found)
-        finally:
-            # Has an effect only where the statement was cancelled.
-            for each in asked:
-                each.answer.cancel()
-
-
-class _Question(NamedTuple):
-    """A statement that waits for others to go out with it."""
-
-    statement: str
-    parameters: Mapping[str, Any]
-    answer: asyncio.Future[Any]
+    async def _ask(self, asked: Sequence[_Question]) -> Sequence[Any]:
+        """What each of these finds, asked as one statement."""
+        statement = cypher.together(*(each for each, _ in asked))
+        parameters = {f"{name}_{n}": value for n, (_, own) in enumerate(asked) for name, value in own.items()}
+        [row] = await self._database.ask(statement, **self._place, **parameters)
+        found: Sequence[Any] = row["found"]
+        return found

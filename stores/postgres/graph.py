@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from psycopg.rows import DictRow
-
+from stores.asked_together import AskedTogether
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
 from stores.graph_texts import read_mentions, read_sides, read_stated
@@ -14,6 +13,7 @@ from stores.misspelling import Alike, Parts
 from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database
 from stores.postgres.graph_writing import PostgresGraphWriter
+from stores.postgres.statements import Rows, Statement
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import STEP, Bounds, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
@@ -41,11 +41,13 @@ class PostgresGraph(PostgresGraphWriter):
 
 
 class PostgresGraphSource:
-    """`GraphSource` inside one transaction of the organisation."""
+    """`GraphSource` inside one transaction of the organisation. Where it is a pipeline, questions that are asked at the
+    same moment go out together."""
 
     def __init__(self, connection: Connection, organisation_id: UUID, knowledge_base_id: UUID) -> None:
         self._connection = connection
         self._place = {"organisation": organisation_id, "knowledge_base": knowledge_base_id}
+        self._together = AskedTogether(self._ask)
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
         # No key holds a line break.
@@ -104,8 +106,13 @@ class PostgresGraphSource:
     async def gone(self, _chunk_ids: Collection[str]) -> frozenset[str]:
         return frozenset()
 
-    async def _fetch(self, statement: str, **parameters: Any) -> list[DictRow]:
-        return await (await self._connection.execute(statement, self._place | parameters)).fetchall()
+    async def _fetch(self, statement: str, **parameters: Any) -> Rows:
+        return await self._together.ask((statement, self._place | parameters))
+
+    async def _ask(self, statements: Sequence[Statement]) -> Sequence[Rows]:
+        # To fetch is to wait: all are sent before.
+        cursors = [await self._connection.execute(*each) for each in statements]
+        return [await each.fetchall() for each in cursors]
 
 
 def _text(each: Iterable[object]) -> str:
