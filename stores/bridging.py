@@ -27,16 +27,14 @@ LIST = 6
 MAX_BRIDGES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class SeedMention:
-    """A name in a seeding passage, at these offsets of its document; `mentions` says how common the entity is in the
+class SeedMention(NamedTuple):
+    """A name in a seeding passage, from `start` on in its document; `mentions` says how common the entity is in the
     knowledge base. `subject`: the passage is about it."""
 
     chunk_id: str
     entity_id: str
     mentions: int
     start: int
-    end: int
     subject: bool
 
 
@@ -156,19 +154,23 @@ def most_by_name(bridge: Bridge) -> float:
     return NAMED_TOO * max(bridge.leads.values(), default=0.0) / (1.0 + math.log(max(1, bridge.mentions)))
 
 
-def led_to(bridges: Mapping[str, Bridge], mentions: Sequence[Mention]) -> dict[str, float]:
+def led_to(bridges: Mapping[str, Bridge], mentions: Iterable[Mention]) -> dict[str, float]:
     """What the bridges say for each passage, in (0, 1]: the strongest of them counts. Where many passages are about an
     entity, or name it, each of them is meant less."""
-    subjects = Counter(mention.entity_id for mention in mentions if mention.subject)
+    mentions = [each for each in mentions if each.entity_id in bridges]
+    subjects = Counter(entity for entity, _, _, subject in mentions if subject)
+    about = {entity: 1.0 / (1.0 + math.log(among)) for entity, among in subjects.items()}
+    naming = {
+        entity: NAMED_TOO / (1.0 + math.log(max(1, bridge.mentions)))
+        for entity, bridge in bridges.items()
+        if bridge.mentions <= RARE
+    }
     strongest = {entity: bridge.strength_from_others("") for entity, bridge in bridges.items()}
     evidence: dict[str, float] = {}
     for entity, chunk_id, _, subject in mentions:
-        bridge = bridges.get(entity)
-        if bridge is None or not (subject or bridge.mentions <= RARE):
-            continue
-        among = subjects[entity] if subject else bridge.mentions
-        share = (1.0 if subject else NAMED_TOO) / (1.0 + math.log(max(1, among)))
-        strength = share * (bridge.strength_from_others(chunk_id) if chunk_id in bridge.leads else strongest[entity])
+        share = about[entity] if subject else naming.get(entity, 0.0)
+        leading = bridges[entity]
+        strength = share * (leading.strength_from_others(chunk_id) if chunk_id in leading.leads else strongest[entity])
         if strength > evidence.get(chunk_id, 0.0):
             evidence[chunk_id] = strength
     return evidence

@@ -4,10 +4,10 @@ the questions differ between engines; seeds, walk and scores are `stores.walking
 import asyncio
 import unicodedata
 from collections import defaultdict
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from stores import bridging, linking, misspelling, walking
 from stores.bridging import Bridge, Mention, SeedMention
@@ -21,8 +21,9 @@ from tributary.text.entity_keys import phrase_keys
 MENTIONS = 40
 #: Relations whose passages are looked at, the best first. Those behind them lend a passage next to nothing.
 MOST_STATED = 80
-#: Characters of a question that is taken apart in a thread: a short one takes less than the way there.
-LONG = 1000
+#: Characters of a question, and of seeding passages, that are read in a thread: for a millisecond or two it is not
+#: worth the way there, and the interpreter would let nothing else run meanwhile.
+LONG, LONG_PASSAGES = 1000, 20_000
 #: Entities of the same name that one leads to.
 NAMESAKES = 10
 
@@ -115,7 +116,8 @@ async def search_graph(
     source: GraphSource, *, query: str, seeds: Sequence[SeedPassage], hops: int, limit: int
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
-    spans = phrase_keys(query) if len(query) < LONG else await asyncio.to_thread(phrase_keys, query)
+    long = len(query) >= LONG
+    spans = await _run(phrase_keys, query, aside=long)
     named, bridges = await _both(_named(source, query, spans), _bridges(source, query, seeds))
     starts = walking.choose_seeds(spans, named, bridges)
     if not starts:
@@ -125,7 +127,7 @@ async def search_graph(
     near, mentions = await _both(
         source.neighbourhood(starts, Bounds(hops=hops)), _mentions(source, asked, bridges, limit)
     )
-    entities, relations = await asyncio.to_thread(_walked, starts, near, hops)
+    entities, relations = _walked(starts, near, hops)
     supports, facts = await _both(
         _supports(source, asked, _weighted(relations, near), bridges, mentions, limit),
         source.facts(list(entities)[:limit], list(relations)[: linking.READ * limit]),
@@ -134,13 +136,18 @@ async def search_graph(
     shown = (str(each.chunk_id) for each in passages)
     gone = await source.gone({*shown, *chain.from_iterable(facts.carriers.values())})
     facts = facts.without(gone)
-    linked = await asyncio.to_thread(linking.linked, query, relations, facts.relations)
+    linked = await _run(linking.linked, query, relations, facts.relations, aside=long)
     return GraphFindings(
         entities=tuple(facts.entities[each] for each in entities if each in facts.entities),
         relations=tuple(facts.relations[each] for each in linked[:limit]),
         passages=tuple(each for each in passages if str(each.chunk_id) not in gone),
         truncated=near.truncated,
     )
+
+
+async def _run(function: Callable[..., A], *arguments: Any, aside: bool) -> A:
+    """What a function returns; `aside`: it runs in a thread."""
+    return await asyncio.to_thread(function, *arguments) if aside else function(*arguments)
 
 
 async def _both(one: Awaitable[A], other: Awaitable[B]) -> tuple[A, B]:
@@ -176,7 +183,8 @@ async def _bridges(source: GraphSource, query: str, seeds: Sequence[SeedPassage]
     mentions = await source.mentioned_by([str(seed.chunk_id) for seed in seeds]) if seeds else ()
     if not mentions:
         return {}
-    bridges = await asyncio.to_thread(bridging.find_bridges, query, seeds, mentions)
+    long = len(query) >= LONG or sum(len(seed.text) for seed in seeds) >= LONG_PASSAGES
+    bridges = await _run(bridging.find_bridges, query, seeds, mentions, aside=long)
     return bridging.widen(bridges, await source.namesakes(list(bridges), limit=NAMESAKES))
 
 

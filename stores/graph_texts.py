@@ -1,7 +1,7 @@
 """Lists that engines give as one text each, fields in turn with blanks between: a driver takes longer over a row, or an
 id, than an engine does to find it."""
 
-from stores.bridging import Mention
+from stores.bridging import Mention, SeedMention
 from stores.graph_search import Stated
 from stores.walking import Side
 
@@ -20,6 +20,13 @@ def read_mentions(entity_id: str, text: str, limit: int | None = None) -> list[M
         if chunk_id not in found:
             found[chunk_id] = Mention(entity_id, chunk_id, document_id, subject == "1")
     return list(found.values())
+
+
+def read_seed_mentions(text: str) -> list[SeedMention]:
+    """Passage, entity, how often that is mentioned, where the name starts, and 1 where the passage is about it."""
+    fields = text.split()
+    counts, starts, subjects = map(int, fields[2::5]), map(int, fields[3::5]), map("1".__eq__, fields[4::5])
+    return list(map(SeedMention, fields[0::5], fields[1::5], counts, starts, subjects))
 
 
 def read_stated(text: str) -> list[Stated]:

@@ -184,7 +184,7 @@ class MemoryGraphSource:
     async def mentioned_by(self, chunk_ids: Sequence[str]) -> Sequence[SeedMention]:
         counts, said_in = self._sums.mentions, self._sums.said_in
         return [
-            SeedMention(chunk_id, each.key, counts[each.key], each.start, each.end, each.subject)
+            SeedMention(chunk_id, each.key, counts[each.key], each.start, each.subject)
             for chunk_id in dict.fromkeys(chunk_ids)
             for each in said_in.get(UUID(chunk_id), ())
         ]

@@ -262,7 +262,7 @@ RETURN collect(DISTINCT [e.id, e.key, e.mentions]) AS found
 MENTIONED_BY = """
 UNWIND $chunks AS chunk
 MATCH (c:KgChunk {id: chunk})-[m:KG_MENTIONS]->(e:KgEntity) WHERE c.org = $org AND c.kb = $kb
-RETURN collect([chunk, e.id, e.mentions, m.starts, m.ends, m.subjects]) AS found
+RETURN collect([chunk, e.id, e.mentions, m.starts, m.subjects]) AS found
 """
 NAMESAKES = """
 UNWIND $ids AS id

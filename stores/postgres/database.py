@@ -145,8 +145,8 @@ class Database:
 
     @asynccontextmanager
     async def implicit(self, organisation_id: UUID) -> AsyncIterator[Connection]:
-        """A pipeline that is one transaction to PostgreSQL, without a beginning and an end that are sent: for
-        statements that are all known ahead. A pipeline within it would end the transaction, and the setting with it."""
+        """A pipeline that is one transaction to PostgreSQL, without a beginning and an end that are sent. A pipeline
+        within it would end the transaction, and the setting with it."""
         async with self._lent() as connection, connection.pipeline():
             await connection.execute(ENTER, {"organisation": str(organisation_id)})
             yield connection

@@ -8,7 +8,7 @@ from uuid import UUID
 from stores.asked_together import AskedTogether
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Facts, Stated, Walked, search_graph
-from stores.graph_texts import read_mentions, read_sides, read_stated
+from stores.graph_texts import read_mentions, read_seed_mentions, read_sides, read_stated
 from stores.misspelling import Alike, Parts
 from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database
@@ -35,7 +35,7 @@ class PostgresGraph(PostgresGraphWriter):
         hops: int = 2,
         limit: int = 10,
     ) -> GraphFindings:
-        async with self._database.pipelined(organisation_id) as connection:
+        async with self._database.implicit(organisation_id) as connection:
             source = PostgresGraphSource(connection, organisation_id, knowledge_base_id)
             return await search_graph(source, query=query, seeds=seeds, hops=hops, limit=limit)
 
@@ -50,20 +50,21 @@ class PostgresGraphSource:
         self._together = AskedTogether(self._ask)
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
-        # No key holds a line break.
-        rows = await self._fetch(sql.NAMED, keys="\n".join(keys))
+        rows = await self._fetch(sql.NAMED, keys=_lines(keys))
         return [Named(row["id"], row["name_key"], row["mentions"]) for row in rows]
 
     async def alike(self, parts: Parts, *, read: int, limit: int) -> Sequence[Alike]:
         wanted = (*parts.beginnings, *parts.endings)
-        texts, shortest, longest = (list(column) for column in zip(*wanted, strict=True))
-        ending = [*(False for _ in parts.beginnings), *(True for _ in parts.endings)]
-        asked = {"texts": texts, "shortest": shortest, "longest": longest, "ending": ending}
+        texts, shortest, longest = zip(*wanted, strict=True)
+        ending = [*("f" for _ in parts.beginnings), *("t" for _ in parts.endings)]
+        asked = {"texts": _lines(texts), "ending": _text(ending)}
+        asked |= {"shortest": _text(shortest), "longest": _text(longest)}
         rows = await self._fetch(sql.ALIKE, **asked, read=read, limit=limit)
-        return [Alike(str(row["id"]), row["key"], row["mentions"]) for row in rows]
+        return [Alike(row["id"], row["key"], row["mentions"]) for row in rows]
 
     async def mentioned_by(self, chunk_ids: Sequence[str]) -> Sequence[SeedMention]:
-        return [SeedMention(**row) for row in await self._fetch(sql.MENTIONED_BY, chunks=_text(chunk_ids))]
+        [row] = await self._fetch(sql.MENTIONED_BY, chunks=_text(chunk_ids))
+        return read_seed_mentions(row["mentions"] or "")
 
     async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
         rows = await self._fetch(sql.NAMESAKES, entities=_text(entities), limit=limit)
@@ -118,3 +119,8 @@ class PostgresGraphSource:
 def _text(each: Iterable[object]) -> str:
     """A list as the statements take it."""
     return " ".join(map(str, each))
+
+
+def _lines(keys: Iterable[str]) -> str:
+    """The same of keys: none holds a line break."""
+    return "\n".join(keys)

@@ -36,18 +36,23 @@ WHERE char_length(key) BETWEEN part.shortest AND part.longest
 LIMIT %(limit)s
 """
 ALIKE = f"""
-SELECT DISTINCT found.id, found.key, found.mentions
-FROM unnest(%(texts)s::text[], %(shortest)s::int[], %(longest)s::int[], %(ending)s::boolean[])
-    AS part (text, shortest, longest, ending)
+SELECT DISTINCT found.id::text AS id, found.key, found.mentions
+FROM unnest(
+    string_to_array(%(texts)s, E'\\n'),
+    string_to_array(%(shortest)s, ' ')::int[],
+    string_to_array(%(longest)s, ' ')::int[],
+    string_to_array(%(ending)s, ' ')::boolean[]
+) AS part (text, shortest, longest, ending)
 CROSS JOIN LATERAL (
     (SELECT * FROM ({_ALIKE.format(column="key", text="part.text")}) forwards WHERE NOT part.ending)
     UNION ALL
     (SELECT * FROM ({_ALIKE.format(column="backwards", text="reverse(part.text)")}) backwards WHERE part.ending)
 ) found
 """
+# As one text: passage, entity, its mentions, where the name starts, and whether the passage is about it, in turn.
 MENTIONED_BY = """
-SELECT m.chunk_id::text AS chunk_id, m.entity_id::text AS entity_id, e.mentions,
-       m.start_offset AS start, m.end_offset AS "end", m.subject
+SELECT string_agg(m.chunk_id || ' ' || m.entity_id || ' ' || e.mentions || ' ' || m.start_offset || ' '
+                  || m.subject::int, ' ') AS mentions
 FROM kg_mentions m
 JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.knowledge_base_id = %(knowledge_base)s
                   AND e.id = m.entity_id

@@ -23,7 +23,7 @@ TEXT = "The film was directed by Burton. A critic called Ebert liked the music."
 
 
 def names(entity: str, start: int = 25, *, chunk: str = A, mentions: int = 1, subject: bool = False) -> SeedMention:
-    return SeedMention(chunk, entity, mentions, start, start + 6, subject)
+    return SeedMention(chunk, entity, mentions, start, subject)
 
 
 def test_the_words_of_the_question_around_a_name_make_it_lead_on() -> None:

@@ -31,7 +31,7 @@ class Passages:
         return []
 
     async def mentioned_by(self, chunk_ids: Sequence[str]) -> Sequence[SeedMention]:
-        return [SeedMention(str(SEED), entity, mentions, 0, 1, False) for entity, mentions in self._entities.items()]
+        return [SeedMention(str(SEED), entity, mentions, 0, False) for entity, mentions in self._entities.items()]
 
     async def namesakes(self, entities: Sequence[str], *, limit: int) -> Sequence[tuple[str, str]]:
         return []
