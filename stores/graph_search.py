@@ -124,15 +124,15 @@ async def search_graph(
         return GraphFindings()
     hops = max(1, min(hops, walking.MAX_HOPS))
     asked = walking.choose_seeds(spans, named, {})
-    near, mentions = await _both(
+    near, (mentions, led) = await _both(
         source.neighbourhood(starts, Bounds(hops=hops)), _mentions(source, asked, bridges, limit)
     )
     entities, relations = _walked(starts, near, hops)
-    supports, facts = await _both(
-        _supports(source, asked, _weighted(relations, near), bridges, mentions, limit),
+    support, facts = await _both(
+        _support(source, asked, _weighted(relations, near), mentions, led, limit),
         source.facts(list(entities)[:limit], list(relations)[: linking.READ * limit]),
     )
-    passages = walking.passages(asked, supports, limit=limit)
+    passages = walking.passages(asked, support, limit=limit)
     shown = (str(each.chunk_id) for each in passages)
     gone = await source.gone({*shown, *chain.from_iterable(facts.carriers.values())})
     facts = facts.without(gone)
@@ -200,44 +200,42 @@ def _weighted(relations: Mapping[str, float], near: Neighbourhood) -> list[Walke
     return [Walked(each, score, weights[each]) for each, score in islice(relations.items(), MOST_STATED)]
 
 
-async def _supports(
+async def _support(
     source: GraphSource,
     asked: Mapping[str, float],
     relations: Sequence[Walked],
-    bridges: Mapping[str, Bridge],
     mentions: Sequence[Mention],
+    led: Mapping[str, float],
     limit: int,
-) -> list[Support]:
+) -> Support:
     """What speaks for each passage that something speaks for. The many that say nothing are not even read: those that
     only name a common entity too, and those that state little and mention nothing of the question."""
     mentioned: dict[str, float] = defaultdict(float)
-    for mention in mentions:
-        if mention.entity_id in asked:
-            mentioned[mention.chunk_id] += asked[mention.entity_id]
+    for entity_id, chunk_id, _, _ in mentions:
+        if entity_id in asked:
+            mentioned[chunk_id] += asked[entity_id]
     stated = await source.stated(relations, list(mentioned), limit=limit) if relations else ()
-    said = {each.chunk_id: each.score for each in stated}
-    led = bridging.led_to(bridges, mentions)
-    documents = {each.chunk_id: each.document_id for each in mentions}
-    documents |= {each.chunk_id: each.document_id for each in stated}
-    return [
-        Support(chunk, documents[chunk], mentioned.get(chunk, 0.0), said.get(chunk, 0.0), led.get(chunk, 0.0))
-        for chunk in mentioned.keys() | said.keys() | led.keys()
-    ]
+    documents = {chunk_id: document_id for _, chunk_id, document_id, _ in mentions}
+    documents |= {chunk_id: document_id for chunk_id, document_id, _ in stated}
+    return Support(documents, mentioned, {chunk_id: score for chunk_id, _, score in stated}, led)
 
 
 async def _mentions(
     source: GraphSource, asked: Mapping[str, float], bridges: Mapping[str, Bridge], limit: int
-) -> list[Mention]:
+) -> tuple[Sequence[Mention], Mapping[str, float]]:
     """The passages that mention what is asked, those about bridges, and those that only name a bridge too: of the
-    bridges that say most by a name, and of the others only where these don't fill the `limit`."""
+    bridges that say most by a name, and of the others only where these don't fill the `limit`. With what the bridges
+    say for each passage."""
     leading = {each: bridge for each, bridge in bridges.items() if bridge.leads}
     naming = {each: most for each, bridge in leading.items() if (most := bridging.most_by_name(bridge)) > 0.0}
     ordered = sorted(naming.keys() - asked.keys(), key=lambda each: (-naming[each], each))
     first, others = ordered[: 2 * limit], ordered[2 * limit :]
     whole = [*asked, *first]
-    found = list(await source.mentions(whole, sorted(leading.keys() - {*whole}), limit=MENTIONS))
-    if others:
-        better = sum(said > naming[others[0]] for said in bridging.led_to(leading, found).values())
-        if better < limit:
-            found += await source.mentions(others, (), limit=MENTIONS)
-    return list(dict.fromkeys(found))
+    found = await source.mentions(whole, sorted(leading.keys() - {*whole}), limit=MENTIONS)
+    led = bridging.led_to(leading, found)
+    if others and sum(said > naming[others[0]] for said in led.values()) < limit:
+        further = await source.mentions(others, (), limit=MENTIONS)
+        for chunk_id, said in bridging.led_to(leading, further).items():
+            led[chunk_id] = max(said, led.get(chunk_id, 0.0))
+        found = [*found, *further]
+    return found, led

@@ -1,6 +1,8 @@
 """Lists that engines give as one text each, fields in turn with blanks between: a driver takes longer over a row, or an
 id, than an engine does to find it."""
 
+from itertools import repeat
+
 from stores.bridging import Mention, SeedMention
 from stores.graph_search import Stated
 from stores.walking import Side
@@ -15,11 +17,14 @@ def read_sides(text: str, limit: int | None = None) -> list[Side]:
 def read_mentions(entity_id: str, text: str, limit: int | None = None) -> list[Mention]:
     """1 where a passage is about the entity, those first; the passage; its document. One that comes again is one."""
     fields = text.split() if limit is None else text.split(maxsplit=3 * limit)[: 3 * limit]
-    found: dict[str, Mention] = {}
-    for subject, chunk_id, document_id in zip(fields[0::3], fields[1::3], fields[2::3], strict=True):
-        if chunk_id not in found:
-            found[chunk_id] = Mention(entity_id, chunk_id, document_id, subject == "1")
-    return list(found.values())
+    chunk_ids, subjects = fields[1::3], map("1".__eq__, fields[0::3])
+    mentions = list(map(Mention, repeat(entity_id), chunk_ids, fields[2::3], subjects))
+    if len(set(chunk_ids)) == len(chunk_ids):
+        return mentions
+    first: dict[str, Mention] = {}
+    for each in mentions:
+        first.setdefault(each.chunk_id, each)
+    return list(first.values())
 
 
 def read_seed_mentions(text: str) -> list[SeedMention]:

@@ -4,7 +4,7 @@ all graph stores, so that they answer alike."""
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from typing import NamedTuple
 from uuid import UUID
@@ -85,15 +85,15 @@ class Step(NamedTuple):
     score: float
 
 
-class Support(NamedTuple):
-    """What speaks for a passage: the scores of the seeds it mentions, and of the walked relations it states; and how
-    strongly seeding passages lead to it, in [0, 1]."""
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What speaks for passages, each by its id: the scores of the seeds it mentions, and of the walked relations it
+    states; and how strongly seeding passages lead to it, in [0, 1]. `documents` are those of all of them."""
 
-    chunk_id: str
-    document_id: str
-    mentioned: float
-    stated: float
-    led: float = 0.0
+    documents: Mapping[str, str]
+    mentioned: Mapping[str, float] = field(default_factory=dict)
+    stated: Mapping[str, float] = field(default_factory=dict)
+    led: Mapping[str, float] = field(default_factory=dict)
 
 
 def choose_seeds(
@@ -202,17 +202,18 @@ def relation_scores(steps: Iterable[Step]) -> dict[str, float]:
     return _best_first(scores)
 
 
-def passages(seeds: Mapping[str, float], supports: Iterable[Support], *, limit: int) -> tuple[Passage, ...]:
+def passages(seeds: Mapping[str, float], support: Support, *, limit: int) -> tuple[Passage, ...]:
     """Passages with their evidence, best first, ties by id: what seeding passages lead to; and, counting less, how
     much of what the question names (`seeds`) a passage mentions (all of it counts far more than some), and what it
     states about what was walked."""
     whole = sum(seeds.values()) or 1.0
-    weighed = []
-    for chunk_id, document_id, mentioned, stated, led in supports:
+    evidence = dict(support.led)
+    for chunk_id in support.mentioned.keys() | support.stated.keys():
+        mentioned, stated = support.mentioned.get(chunk_id, 0.0), support.stated.get(chunk_id, 0.0)
         walked = WALKED * (0.5 * min(1.0, mentioned / whole) ** 2 + 0.5 * min(1.0, stated))
-        weighed.append((-max(led, walked), chunk_id, document_id))
-    best = nsmallest(limit, weighed)
-    return tuple(Passage(UUID(chunk_id), UUID(document_id), -evidence) for evidence, chunk_id, document_id in best)
+        evidence[chunk_id] = max(walked, evidence.get(chunk_id, 0.0))
+    best = nsmallest(limit, ((-value, chunk_id) for chunk_id, value in evidence.items()))
+    return tuple(Passage(UUID(chunk_id), UUID(support.documents[chunk_id]), -value) for value, chunk_id in best)
 
 
 def _specificity(mentions: int) -> float:

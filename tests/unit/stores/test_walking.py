@@ -28,6 +28,7 @@ from stores.walking import (
 )
 
 A, B = (str(UUID(int=n)) for n in (1, 2))
+DOCUMENTS = {A: A, B: B}
 
 
 def test_a_name_inside_a_longer_one_that_was_found_is_no_seed() -> None:
@@ -79,22 +80,22 @@ def test_facts_that_are_noise_are_left_out() -> None:
 
 
 def test_a_passage_that_mentions_all_that_was_asked_counts_far_more_than_one_that_mentions_half() -> None:
-    found = passages({"x": 1.0, "y": 1.0}, [Support(A, A, 1.0, 0.0), Support(B, B, 2.0, 0.0)], limit=5)
+    found = passages({"x": 1.0, "y": 1.0}, Support(DOCUMENTS, {A: 1.0, B: 2.0}), limit=5)
     assert [passage.evidence for passage in found] == [pytest.approx(0.5 * WALKED), pytest.approx(0.125 * WALKED)]
 
 
 def test_evidence_of_a_walk_is_bounded() -> None:
-    (passage,) = passages({"x": 1.0}, [Support(A, A, 1.0, 40.0)], limit=5)
+    (passage,) = passages({"x": 1.0}, Support(DOCUMENTS, {A: 1.0}, {A: 40.0}), limit=5)
     assert passage.evidence == WALKED
 
 
 def test_what_other_passages_lead_to_counts_more_than_what_was_walked() -> None:
-    (passage,) = passages({"x": 1.0}, [Support(A, A, 1.0, 40.0, led=0.9)], limit=5)
+    (passage,) = passages({"x": 1.0}, Support(DOCUMENTS, {A: 1.0}, {A: 40.0}, {A: 0.9}), limit=5)
     assert passage.evidence == 0.9
 
 
 def test_passages_with_equal_evidence_come_by_id() -> None:
-    found = passages({"x": 1.0}, [Support(B, B, 1.0, 0.0), Support(A, A, 1.0, 0.0)], limit=5)
+    found = passages({"x": 1.0}, Support(DOCUMENTS, {B: 1.0, A: 1.0}), limit=5)
     assert [str(passage.chunk_id) for passage in found] == [A, B]
 
 
