@@ -50,7 +50,10 @@ async def find_evidence(
         truncated=findings.truncated,
     )
     evidence = {passage.chunk_id: passage.evidence for passage in findings.passages}
-    chunks = await knowledge.chunks(organisation_id, list(evidence)) if evidence else ()
+    loaded = {chunk.id: chunk for chunk in named}
+    missing = [each for each in evidence if each not in loaded]
+    loaded |= {chunk.id: chunk for chunk in await knowledge.chunks(organisation_id, missing)} if missing else {}
+    chunks = [loaded[each] for each in evidence if each in loaded]
     judged = {hit["chunkId"]: hit for hit in hits}
     return findings, [evidence_hit(chunk, evidence[chunk.id], judged.get(str(chunk.id))) for chunk in chunks], chunks
 
