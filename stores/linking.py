@@ -1,6 +1,7 @@
 """Links from a question to relations: what a relation says of what is asked counts beside the way that led to it.
 Shared by all graph stores."""
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 
@@ -20,8 +21,9 @@ def linked(query: str, scores: Mapping[str, float], facts: Mapping[str, Relation
     # What all of them say, such as the name of whom they are about, tells none from another.
     counts = Counter(word for words in said.values() for word in words)
     telling = {word: 1.0 - count / len(facts) for word, count in counts.items()}
-    whole = sum(telling.values()) or 1.0
-    shares = {each: sum(telling[word] for word in words) / whole for each, words in said.items()}
+    # Of sets, which come in any order: exact sums keep equal relations equal, whichever process adds.
+    whole = math.fsum(telling.values()) or 1.0
+    shares = {each: math.fsum(telling[word] for word in words) / whole for each, words in said.items()}
     return sorted(facts, key=lambda each: (-scores[each] * (1.0 + (LINKED - 1.0) * shares[each]), each))
 
 

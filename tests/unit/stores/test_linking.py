@@ -30,3 +30,12 @@ def test_a_question_without_words_leaves_the_order_of_the_ways() -> None:
 
 def test_what_is_said_no_more_is_not_given() -> None:
     assert linked("Paris", {"a": 1.0, "gone": 1.0}, {"a": fact("x")}) == ["a"]
+
+
+def test_relations_that_say_the_same_in_another_order_come_by_id() -> None:
+    words = [f"word{chr(97 + n)}" for n in range(17)]
+    # Each word is told by another number of relations, so that their order shows in a rounded sum.
+    others = {f"z{n:02}": fact("x", " ".join(words[:n])) for n in range(1, 17)}
+    same = {f"a{n:02}": fact("x", " ".join(words[n:] + words[:n])) for n in range(16, -1, -1)}
+    order = linked(" ".join(words), dict.fromkeys(same | others, 1.0), same | others)
+    assert order[: len(same)] == sorted(same)
