@@ -6,6 +6,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -117,7 +118,7 @@ async def search_graph(
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
     long = len(query) >= LONG
-    spans = await _run(phrase_keys, query, aside=long)
+    spans = await _run(_spans, query, aside=long)
     named, bridges = await _both(_named(source, query, spans), _bridges(source, query, seeds))
     starts = walking.choose_seeds(spans, named, bridges)
     if not starts:
@@ -143,6 +144,12 @@ async def search_graph(
         passages=tuple(each for each in passages if str(each.chunk_id) not in gone),
         truncated=near.truncated,
     )
+
+
+@lru_cache(maxsize=64)
+def _spans(query: str) -> Mapping[str, tuple[int, int]]:
+    """The phrases of a question. A turn asks the same of several knowledge bases."""
+    return phrase_keys(query)
 
 
 async def _run(function: Callable[..., A], *arguments: Any, aside: bool) -> A:

@@ -74,6 +74,9 @@ def parts_of(phrases: Iterable[str]) -> Parts:
 def is_misspelt(phrase: str, name: str) -> bool:
     """Whether a phrase is a name with one letter wrong, missing, too many or changed with its neighbour, within a word
     that is long enough to be known all the same; or with a blank too many or missing."""
+    # Most of what an engine gives for one phrase is like another, which shows at once.
+    if phrase[:1] != name[:1]:
+        return False
     if phrase.replace(" ", "") == name.replace(" ", ""):
         return phrase != name
     words, others = phrase.split(" "), name.split(" ")
