@@ -1,8 +1,8 @@
 """Lists that engines give as one text each."""
 
-from stores.bridging import Mention
+from stores.bridging import Mention, SeedMention
 from stores.graph_search import Stated
-from stores.graph_texts import read_mentions, read_sides, read_stated
+from stores.graph_texts import read_mentions, read_seed_mentions, read_sides, read_stated
 from stores.walking import Side
 
 
@@ -23,3 +23,11 @@ def test_scores_of_passages_are_read() -> None:
 
 def test_nothing_is_an_empty_list() -> None:
     assert (read_sides(""), read_mentions("e", ""), read_stated("")) == ([], [], [])
+
+
+def test_names_in_seeding_passages() -> None:
+    assert read_seed_mentions("p e 3 17 1 q f 1 0 0") == [
+        SeedMention("p", "e", 3, 17, True),
+        SeedMention("q", "f", 1, 0, False),
+    ]
+    assert read_seed_mentions("") == []
