@@ -49,14 +49,23 @@ CROSS JOIN LATERAL (
     (SELECT * FROM ({_ALIKE.format(column="backwards", text="reverse(part.text)")}) backwards WHERE part.ending)
 ) found
 """
-# As one text: passage, entity, its mentions, where the name starts, and whether the passage is about it, in turn.
+# As one text: passage, entity, its mentions, where the name starts, and whether the passage is about it, in turn. Looked
+# up by key in turn: without statistics, as right after an upload, PostgreSQL reads all entities of the knowledge base.
 MENTIONED_BY = """
 SELECT string_agg(m.chunk_id || ' ' || m.entity_id || ' ' || e.mentions || ' ' || m.start_offset || ' '
                   || m.subject::int, ' ') AS mentions
-FROM kg_mentions m
-JOIN kg_entities e ON e.organisation_id = %(organisation)s AND e.knowledge_base_id = %(knowledge_base)s
-                  AND e.id = m.entity_id
-WHERE m.organisation_id = %(organisation)s AND m.chunk_id = ANY(string_to_array(%(chunks)s, ' ')::uuid[])
+FROM unnest(string_to_array(%(chunks)s, ' ')::uuid[]) AS asked (id)
+CROSS JOIN LATERAL (
+    SELECT chunk_id, entity_id, start_offset, subject FROM kg_mentions
+    WHERE organisation_id = %(organisation)s AND chunk_id = asked.id
+    OFFSET 0
+) m
+CROSS JOIN LATERAL (
+    SELECT mentions, knowledge_base_id FROM kg_entities
+    WHERE organisation_id = %(organisation)s AND id = m.entity_id
+    OFFSET 0
+) e
+WHERE e.knowledge_base_id = %(knowledge_base)s
 """
 
 # Names are looked up on both sides of the entity's own: its rows, which are as many as its documents, are not read.
