@@ -4,6 +4,7 @@ import select
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from typing import LiteralString
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
@@ -126,22 +127,18 @@ class Database:
 
     @asynccontextmanager
     async def pipelined(self, organisation_id: UUID) -> AsyncIterator[Connection]:
-        """The same where every statement is one of a pipeline: nothing is waited for until rows are fetched, and an
-        error shows there. COPY and several statements in one text don't go."""
-        async with self._lent() as connection, connection.pipeline(), connection.transaction():
-            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+        """The same as one pipeline: nothing is waited for until rows are fetched, and an error shows there. A pipeline
+        within it would wait at both of its ends, and so would the driver's own transaction. COPY and several statements
+        in one text don't go. What fails is rolled back as the connection goes home."""
+        async with self._one_pipeline(organisation_id, "BEGIN") as connection:
             yield connection
 
     @asynccontextmanager
     async def snapshot(self, organisation_id: UUID) -> AsyncIterator[Connection]:
-        """A transaction for reading, whose statements all see one and the same state. It is one pipeline, too, in which
-        nothing is waited for until rows are fetched: a pipeline within it would wait at both of its ends, and so would
-        the driver's own transaction. What fails is rolled back as the connection goes home."""
-        async with self._lent() as connection, connection.pipeline():
-            await connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+        """`pipelined` for reading alone: all statements see one and the same state."""
+        beginning: LiteralString = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+        async with self._one_pipeline(organisation_id, beginning) as connection:
             yield connection
-            await connection.execute("COMMIT")
 
     @asynccontextmanager
     async def implicit(self, organisation_id: UUID) -> AsyncIterator[Connection]:
@@ -150,6 +147,14 @@ class Database:
         async with self._lent() as connection, connection.pipeline():
             await connection.execute(ENTER, {"organisation": str(organisation_id)})
             yield connection
+
+    @asynccontextmanager
+    async def _one_pipeline(self, organisation_id: UUID, begin: LiteralString) -> AsyncIterator[Connection]:
+        async with self._lent() as connection, connection.pipeline():
+            await connection.execute(begin)
+            await connection.execute(ENTER, {"organisation": str(organisation_id)})
+            yield connection
+            await connection.execute("COMMIT")
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[Connection]:

@@ -49,8 +49,8 @@ CROSS JOIN LATERAL (
     (SELECT * FROM ({_ALIKE.format(column="backwards", text="reverse(part.text)")}) backwards WHERE part.ending)
 ) found
 """
-# As one text: passage, entity, its mentions, where the name starts, and whether the passage is about it, in turn. Looked
-# up by key in turn: without statistics, as right after an upload, PostgreSQL reads all entities of the knowledge base.
+# As one text: passage, entity, its mentions, where the name starts, and whether the passage is about it, in turn. Each
+# is looked up by its key: without statistics, right after an upload, PostgreSQL would read all entities of the base.
 MENTIONED_BY = """
 SELECT string_agg(m.chunk_id || ' ' || m.entity_id || ' ' || e.mentions || ' ' || m.start_offset || ' '
                   || m.subject::int, ' ') AS mentions

@@ -9,7 +9,7 @@ from psycopg.errors import ForeignKeyViolation
 from stores.postgres.chat_rows import MESSAGE, message
 from stores.postgres.database import Database
 from stores.postgres.jsonb import as_jsonb
-from stores.postgres.statements import Rows, Statement, pipelined, query, run
+from stores.postgres.statements import Rows, Statement, query, run, sent
 from stores.postgres.usage import billing
 from stores.protocols.conversations import Answer
 from stores.requirements import question_after
@@ -162,7 +162,7 @@ async def begin(
         statements.append((_USE, values))
     try:
         async with database.pipelined(organisation_id) as connection:
-            entered, _, asked, _, *used = await pipelined(connection, organisation_id, statements)
+            entered, _, asked, _, *used = await sent(connection, organisation_id, statements)
             _require_begun(entered, asked, conversation_id, bot_id, question_id, replace_message_id)
             _require_all(ids, used)
     except ForeignKeyViolation as error:

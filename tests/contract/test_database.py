@@ -73,15 +73,18 @@ async def test_nothing_is_written_in_a_snapshot(database: Database, organisation
             await connection.execute(INSERT_KB, (organisation.id, uuid4()))
 
 
-async def _leave_early(database: Database, organisation: Organisation, statement: str) -> None:
-    async with asyncio.timeout(0.5), database.snapshot(organisation.id) as connection:
+async def _leave_early(database: Database, organisation: Organisation, way: str, statement: str) -> None:
+    async with asyncio.timeout(0.5), getattr(database, way)(organisation.id) as connection:
+        if way == "pipelined":
+            await connection.execute(INSERT_KB, (organisation.id, uuid4()))
         await (await connection.execute(statement)).fetchall()
         raise ZeroDivisionError
 
 
+@pytest.mark.parametrize("way", ["pipelined", "snapshot"])
 @pytest.mark.parametrize("statement", ["SELECT 1 / 0", "SELECT pg_sleep(60)", "SELECT 1"])
-async def test_a_snapshot_that_is_left_early_leaves_nothing_to_the_next_one(
-    dsn: str, organisation: Organisation, statement: str
+async def test_a_transaction_that_is_left_early_leaves_nothing_to_the_next_one(
+    dsn: str, organisation: Organisation, way: str, statement: str
 ) -> None:
     """By an error of the server, by a time limit, and by an error of the caller."""
     database = Database(dsn, role=SERVING_ROLE, pool_size=1)
@@ -90,7 +93,7 @@ async def test_a_snapshot_that_is_left_early_leaves_nothing_to_the_next_one(
     async with database.upkeep() as connection:
         before = await (await connection.execute(state)).fetchall()
     with pytest.raises((psycopg.errors.DivisionByZero, TimeoutError, ZeroDivisionError)):
-        await _leave_early(database, organisation, statement)
+        await _leave_early(database, organisation, way, statement)
     async with database.upkeep() as connection:
         assert await (await connection.execute(state)).fetchall() == before
     async with database.snapshot(organisation.id) as again:
