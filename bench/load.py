@@ -82,7 +82,7 @@ async def measure(options: argparse.Namespace, steps: Steps) -> Report:
         steps.begin("writing a knowledge base")
         base = await write_knowledge_base(server, options.chunks)
         bot = await server.new_bot([base])
-        # More of them than later: pools of connections have then been as large as they will be.
+        # More of them than later: what grows to the size that is needed has then grown.
         await _let_people(server, bot, base, 2 * options.people, options.warming, Tally(), steps)
         before = await _look(server, steps)
         tally, course = Tally(), Course()
@@ -138,7 +138,9 @@ async def _look(server: Server, steps: Steps) -> Look:
     return Look(
         memory,
         {
-            "connections to PostgreSQL": await asyncio.to_thread(_count, server, CONNECTIONS),
+            # A pool keeps for a while what it needed at its busiest moment, which comes by chance.
+            "connections to PostgreSQL that don't wait in a pool": await asyncio.to_thread(_count, server, CONNECTIONS)
+            - total(samples, "tributary_pool_connections", state="idle"),
             "rows": await asyncio.to_thread(_count, server, ROWS),
             "stored files": await asyncio.to_thread(_files, server),
             "asyncio tasks": total(samples, "tributary_event_loop_tasks"),
