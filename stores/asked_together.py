@@ -20,7 +20,11 @@ class AskedTogether(Generic[Q, A]):
         answer: asyncio.Future[A] = asyncio.get_running_loop().create_future()
         self._asked.append((question, answer))
         # By now whoever asks at the same moment has asked, too, and the first to go on takes all.
-        await asyncio.sleep(0)
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            self._asked = [each for each in self._asked if each[1] is not answer]
+            raise
         if any(each is answer for _, each in self._asked):
             together, self._asked = self._asked, []
             await self._answer_all(together)
@@ -31,12 +35,13 @@ class AskedTogether(Generic[Q, A]):
         waiting = [future for _, future in asked]
         try:
             answers = await self._answer([question for question, _ in asked])
+            answered = list(zip(waiting, answers, strict=True))
         except Exception as error:  # noqa: BLE001 - it is raised where each waits for its answer
             for future in waiting:
                 if not future.done():
                     future.set_exception(error)
         else:
-            for future, answer in zip(waiting, answers, strict=True):
+            for future, answer in answered:
                 if not future.done():
                     future.set_result(answer)
         finally:

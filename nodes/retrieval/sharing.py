@@ -84,7 +84,7 @@ class QuestionSearch:
 
     def prepare(self, plan: SearchPlan) -> None:
         """Begins what a search of this plan waits for first: the question's vectors. Whoever asks for them later finds
-        them under way; that they can't be had is told to those."""
+        them under way. A failure is told to nobody who did not wait: they are asked for once more then."""
         if plan["query"].strip():
             for embedding in {base["embedding"] for base in plan["knowledgeBases"]}:
                 self._shared.begin(plan, *self._embedding(plan, embedding))

@@ -1,5 +1,6 @@
 """The connection pool, transactions of an organisation, and the one place where driver errors become ours."""
 
+import asyncio
 import select
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -143,18 +144,31 @@ class Database:
     @asynccontextmanager
     async def implicit(self, organisation_id: UUID) -> AsyncIterator[Connection]:
         """A pipeline that is one transaction to PostgreSQL, without a beginning and an end that are sent. A pipeline
-        within it would end the transaction, and the setting with it."""
-        async with self._lent() as connection, connection.pipeline():
+        within it would end the transaction, and the setting with it. What was sent is kept where the caller fails
+        behind it; what the server refuses undoes all, and must go up from here."""
+        async with self._pipeline() as connection:
             await connection.execute(ENTER, {"organisation": str(organisation_id)})
             yield connection
 
     @asynccontextmanager
     async def _one_pipeline(self, organisation_id: UUID, begin: LiteralString) -> AsyncIterator[Connection]:
-        async with self._lent() as connection, connection.pipeline():
+        async with self._pipeline() as connection:
             await connection.execute(begin)
             await connection.execute(ENTER, {"organisation": str(organisation_id)})
             yield connection
             await connection.execute("COMMIT")
+
+    @asynccontextmanager
+    async def _pipeline(self) -> AsyncIterator[Connection]:
+        async with self._lent() as connection:
+            try:
+                async with connection.pipeline():
+                    yield connection
+            except asyncio.CancelledError:
+                # Cancelled again on its way out, a pipeline has not told the server that it ends, and the driver
+                # believes that no transaction has begun: the next caller would be inside of it, in this organisation.
+                await connection.close()
+                raise
 
     @asynccontextmanager
     async def _lent(self) -> AsyncIterator[Connection]:

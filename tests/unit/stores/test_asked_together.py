@@ -71,3 +71,22 @@ async def test_nobody_waits_for_ever_when_another_gives_up(cancelled: int) -> No
     other = outcomes[1 - cancelled]
     assert isinstance(other, asyncio.CancelledError) or other == (2, 4)[1 - cancelled]
     assert await together.ask(3) == 6
+
+
+async def test_a_question_that_is_taken_back_at_once_is_not_asked() -> None:
+    doubling = Doubling()
+    together = AskedTogether(doubling)
+    hasty = asyncio.create_task(together.ask(1))
+    await asyncio.sleep(0)
+    hasty.cancel()
+    assert await together.ask(2) == 4
+    assert doubling.asked == [[2]]
+
+
+async def test_a_number_of_answers_that_is_not_theirs_is_an_error_of_each() -> None:
+    async def silent(_questions: Sequence[int]) -> Sequence[int]:
+        return []
+
+    together: AskedTogether[int, int] = AskedTogether(silent)
+    outcomes = await asyncio.gather(together.ask(1), together.ask(2), return_exceptions=True)
+    assert [type(each) for each in outcomes] == [ValueError] * 2
