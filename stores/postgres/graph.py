@@ -13,7 +13,7 @@ from stores.misspelling import Alike, Parts
 from stores.postgres import graph_sql as sql
 from stores.postgres.database import Connection, Database
 from stores.postgres.graph_writing import PostgresGraphWriter
-from stores.postgres.statements import Rows, Statement
+from stores.postgres.statements import Rows, Statement, sent
 from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import STEP, Bounds, Named, Neighbourhood
 from tributary.domain.retrieval import EntityFact, RelationFact
@@ -46,7 +46,8 @@ class PostgresGraphSource:
 
     def __init__(self, connection: Connection, organisation_id: UUID, knowledge_base_id: UUID) -> None:
         self._connection = connection
-        self._place = {"organisation": organisation_id, "knowledge_base": knowledge_base_id}
+        self._organisation_id = organisation_id
+        self._knowledge_base_id = knowledge_base_id
         self._together = AskedTogether(self._ask)
 
     async def named(self, keys: Sequence[str]) -> Sequence[Named]:
@@ -108,12 +109,10 @@ class PostgresGraphSource:
         return frozenset()
 
     async def _fetch(self, statement: str, **parameters: Any) -> Rows:
-        return await self._together.ask((statement, self._place | parameters))
+        return await self._together.ask((statement, {"knowledge_base": self._knowledge_base_id, **parameters}))
 
     async def _ask(self, statements: Sequence[Statement]) -> Sequence[Rows]:
-        # To fetch is to wait: all are sent before.
-        cursors = [await self._connection.execute(*each) for each in statements]
-        return [await each.fetchall() for each in cursors]
+        return await sent(self._connection, self._organisation_id, statements)
 
 
 def _text(each: Iterable[object]) -> str:

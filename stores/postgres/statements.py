@@ -36,8 +36,8 @@ async def pipelined(connection: Connection, organisation_id: UUID, statements: S
 async def sent(
     connection: Connection, organisation_id: UUID, statements: Sequence[Statement], *, binary: bool = False
 ) -> list[Rows]:
-    """The same inside a pipeline that the caller has begun: it stays as it is, and more may follow. `binary`: large
-    values of bytes come as they are."""
+    """The same inside a pipeline that the caller has begun: it stays as it is, and more may follow. To fetch is to
+    wait: all are sent before. `binary`: large values of bytes come as they are."""
     cursors = [
         await connection.execute(statement, {"organisation": organisation_id, **parameters}, binary=binary)
         for statement, parameters in statements

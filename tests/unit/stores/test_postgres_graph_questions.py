@@ -15,7 +15,7 @@ class Noting:
     def __init__(self) -> None:
         self.noted: list[str] = []
 
-    async def execute(self, _statement: str, _parameters: Mapping[str, Any]) -> "Noting":
+    async def execute(self, _statement: str, _parameters: Mapping[str, Any], **_: Any) -> "Noting":
         self.noted.append("sent")
         return self
 
