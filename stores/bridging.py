@@ -75,9 +75,7 @@ def find_bridges(query: str, seeds: Iterable[SeedPassage], mentions: Sequence[Se
     for each, sentence in zip(mentions, sentences, strict=True):
         counts[each.entity_id] = each.mentions
         known = strengths.setdefault(each.entity_id, {})
-        strength = readings[each.chunk_id].strength(sentence)
-        if strength >= known.get(each.chunk_id, 0.0):
-            known[each.chunk_id] = strength
+        known[each.chunk_id] = max(known.get(each.chunk_id, 0.0), readings[each.chunk_id].strength(sentence))
     bridges = {}
     for entity, known in strengths.items():
         leads = {chunk_id: strength for chunk_id, strength in known.items() if (chunk_id, entity) not in own}

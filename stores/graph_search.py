@@ -4,11 +4,11 @@ the questions differ between engines; seeds, walk and scores are `stores.walking
 import asyncio
 import unicodedata
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from stores import bridging, linking, misspelling, walking
 from stores.bridging import Bridge, Mention, SeedMention
@@ -17,6 +17,7 @@ from stores.protocols.graph import GraphFindings, SeedPassage
 from stores.walking import Bounds, Named, Neighbourhood, Support
 from tributary.domain.retrieval import EntityFact, RelationFact
 from tributary.text.entity_keys import phrase_keys
+from tributary.threads import run
 
 #: Passages of one entity that are looked at, those about it first: a hub's others say little.
 MENTIONS = 40
@@ -118,7 +119,7 @@ async def search_graph(
 ) -> GraphFindings:
     """What `GraphReader.search` promises, of one knowledge base."""
     long = len(query) >= LONG
-    spans = await _run(_spans, query, aside=long)
+    spans = await run(_spans, query, aside=long)
     named, bridges = await _both(_named(source, query, spans), _bridges(source, query, seeds))
     starts = walking.choose_seeds(spans, named, bridges)
     if not starts:
@@ -137,7 +138,7 @@ async def search_graph(
     shown = (str(each.chunk_id) for each in passages)
     gone = await source.gone({*shown, *chain.from_iterable(facts.carriers.values())})
     facts = facts.without(gone)
-    linked = await _run(linking.linked, query, relations, facts.relations, aside=long)
+    linked = await run(linking.linked, query, relations, facts.relations, aside=long)
     return GraphFindings(
         entities=tuple(facts.entities[each] for each in entities if each in facts.entities),
         relations=tuple(facts.relations[each] for each in linked[:limit]),
@@ -150,11 +151,6 @@ async def search_graph(
 def _spans(query: str) -> Mapping[str, tuple[int, int]]:
     """The phrases of a question. A turn asks the same of several knowledge bases."""
     return phrase_keys(query)
-
-
-async def _run(function: Callable[..., A], *arguments: Any, aside: bool) -> A:
-    """What a function returns; `aside`: it runs in a thread."""
-    return await asyncio.to_thread(function, *arguments) if aside else function(*arguments)
 
 
 async def _both(one: Awaitable[A], other: Awaitable[B]) -> tuple[A, B]:
@@ -191,7 +187,7 @@ async def _bridges(source: GraphSource, query: str, seeds: Sequence[SeedPassage]
     if not mentions:
         return {}
     long = len(query) >= LONG or sum(len(seed.text) for seed in seeds) >= LONG_PASSAGES
-    bridges = await _run(bridging.find_bridges, query, seeds, mentions, aside=long)
+    bridges = await run(bridging.find_bridges, query, seeds, mentions, aside=long)
     return bridging.widen(bridges, await source.namesakes(list(bridges), limit=NAMESAKES))
 
 

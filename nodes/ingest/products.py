@@ -3,7 +3,6 @@
 Names end in the version of the form. A product that can't be read is as good as missing: it is made again.
 """
 
-import asyncio
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from stores.protocols.staging import Staging
 from tributary.domain.errors import DependencyUnavailable
 from tributary.domain.knowledge import ChunkDraft, ParsedDocument
 from tributary.models.protocols import Vectors
+from tributary.threads import run
 
 T = TypeVar("T")
 
@@ -96,9 +96,7 @@ class Bench:
         if data is None:
             return None
         try:
-            if len(data) <= _QUICK:
-                return product.decode(data)
-            return await asyncio.to_thread(product.decode, data)
+            return await run(product.decode, data, aside=len(data) > _QUICK)
         except (ValidationError, ValueError, EOFError):
             return None
 
@@ -115,8 +113,7 @@ class Bench:
 
     async def keep(self, product: Product[T], value: T, *, at_once: bool = False) -> T:
         """Stages what was made. `at_once`: making it again would cost money, so not even a crash may lose it."""
-        quick = product.weigh(value) <= _QUICK
-        data = product.encode(value) if quick else await asyncio.to_thread(product.encode, value)
+        data = await run(product.encode, value, aside=product.weigh(value) > _QUICK)
         name, place = product.name, self._place
         await self._staging.write(place.document_id, place.revision, name, data, at_once=at_once)
         return value

@@ -1,6 +1,5 @@
 """The candidates of a search, with the raw terms of each: the nearest, the wordiest, and those that are named."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from stores.postgres.places import Places, documents_of, each_once, ids_as_text,
 from stores.postgres.statements import Rows, sent
 from stores.scoring import Candidates, Scale, scale_of
 from stores.vectors import require_same_space
+from tributary.threads import run
 
 #: Postings that a question reads before it has candidates. Words that were counted ahead wait beyond it.
 BUDGET = 10_000
@@ -122,9 +122,8 @@ def weigh(weights: Sequence[float], overview: DictRow, rare: Rows) -> Question:
 
 
 async def _scored(rows: Rows, question: Question) -> LexicalScores:
-    if sum(len(row["postings"]) for row in rows) <= FEW:
-        return score_postings(rows, question.words, question.collection)
-    return await asyncio.to_thread(score_postings, rows, question.words, question.collection)
+    many = sum(len(row["postings"]) for row in rows) > FEW
+    return await run(score_postings, rows, question.words, question.collection, aside=many)
 
 
 def _candidates(row: DictRow, lexical: LexicalScores) -> Candidates:

@@ -1,6 +1,5 @@
 """Search over chunks on PostgreSQL: vectors and words, of one snapshot of a knowledge base."""
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +16,7 @@ from stores.scoring import POOL, Candidates, rank, weigh_terms
 from stores.vectors import other_space, require_directions
 from tributary.domain.retrieval import Hit
 from tributary.models.protocols import TextEmbedder, Vectors
+from tributary.threads import run
 
 #: Characters of a question and its conversation that are read in a thread: fewer take less than the way there.
 LONG = 2000
@@ -64,8 +64,7 @@ class PostgresSearch:
         limit: int,
     ) -> "PostgresJudgement":
         require_directions(vector)
-        long = len(query) + len(recent) > LONG
-        weights = await asyncio.to_thread(weigh_terms, query, recent) if long else weigh_terms(query, recent)
+        weights = await run(weigh_terms, query, recent, aside=len(query) + len(recent) > LONG)
         asked = {
             "knowledge_base": knowledge_base_id,
             "terms": list(weights),

@@ -54,7 +54,7 @@ async def test_only_products_of_some_size_leave_the_event_loop(bench: Bench, mon
         left.append("left")
         return function(*arguments)
 
-    monkeypatch.setattr("nodes.ingest.products.asyncio.to_thread", leave)
+    monkeypatch.setattr("asyncio.to_thread", leave)
     await bench.keep(PARSED, ParsedDocument("short"))
     assert left == []
     large = ParsedDocument("x" * 100_000)
